@@ -98,7 +98,13 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
       await upstream.close();
     },
   };
-  await page.locator(READY).first().waitFor({ timeout: 60_000 });
+  try {
+    await page.locator(READY).first().waitFor({ timeout: 60_000 });
+  } catch (error) {
+    await screenshot(page, 'failed-start');
+    await self.close();
+    throw error;
+  }
   return self;
 }
 

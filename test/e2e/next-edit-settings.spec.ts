@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from '../host/workbench.ts';
+import { findNotification, runCommand } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
 
@@ -110,5 +110,40 @@ describe('settings and surroundings of next edits', () => {
     await at.type('b');
     assert.match(await at.saved('snippet.toy'), /print\(userName\)\n+a b$/);
     rmSync(join(at.vscode.workspace, '.vscode', 'toy.code-snippets'));
+  });
+});
+
+describe('next edits beside those of Copilot', () => {
+  const SETTING = 'github.copilot.nextEditSuggestions.enabled';
+  let at: NextEditHarness;
+
+  before(async () => {
+    const properties = { [SETTING]: { type: 'boolean', default: true } };
+    const copilot = { publisher: 'GitHub', name: 'copilot', displayName: 'GitHub Copilot' };
+    at = await startNextEditHarness({}, [
+      { ...copilot, contributes: { configuration: { title: 'Copilot', properties } }, developed: true },
+    ]);
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  const rows = () => at.page.locator('.quick-input-list .monaco-list-row');
+
+  it('next edits: are silent while Copilot shows some, and the status menu says how to change it', async () => {
+    await at.openName('copilot.toy', RENAME);
+    await at.settles();
+    await at.press('ControlOrMeta+Backspace');
+    await at.type('userId');
+    await at.settles();
+    await at.plain();
+    await at.page.locator('.statusbar-item[id$="svc.completion"]').click();
+    await rows().filter({ hasText: 'Copilot shows next edits too' }).click();
+    const notice = await findNotification(at.page, 'Copilot and Svc both show next edits');
+    await notice.locator('.monaco-button', { hasText: 'Turn Off Copilot’s Next Edits' }).click();
+    await at.press('ControlOrMeta+Home');
+    await at.rename('alone.toy', RENAME, 'userId');
+    await at.attached('Tab: rename to userId');
   });
 });

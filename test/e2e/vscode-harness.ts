@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { editorConfig, type LocalGateway, startLocalGateway } from '../../scripts/local-gateway.ts';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
@@ -34,6 +35,11 @@ export interface VSCodeHarnessOptions {
     readonly displayName: string;
     readonly contributes?: object;
     readonly main?: string;
+    /**
+     * Loads it as the extension under development, because VS Code removes its id otherwise. There is one such
+     * extension: Svc is then listed with those of the user.
+     */
+    readonly developed?: boolean;
   }[];
   /** Replaces the content of the editor's svc.jsonc. */
   readonly config?: (gateway: LocalGateway) => unknown;
@@ -56,7 +62,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
   const extensionsDir = join(root, 'extensions');
   if (options.vsix !== undefined) installExtension(options.vsix, extensionsDir, root);
-  installOthers(extensionsDir, options.otherExtensions ?? []);
+  const developed = installOthers(extensionsDir, options.otherExtensions ?? []);
   const host = await startCodeServer({
     env: { ...env, SVC_CONFIG: config },
     extensionsDir,
@@ -70,7 +76,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
     gateway,
     workspace,
     open: async (viewport) => {
-      const extension = options.vsix === undefined ? { extension: ROOT } : {};
+      const extension = options.vsix === undefined ? { extension: developed ?? ROOT } : {};
       const page = await openWorkbench(browser, host, {
         folder: opened,
         ...extension,
@@ -89,22 +95,46 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   };
 }
 
-/** Installs extensions, with the file in which VS Code lists those of the user. */
-function installOthers(extensionsDir: string, manifests: NonNullable<VSCodeHarnessOptions['otherExtensions']>): void {
+/**
+ * Installs extensions, with the file in which VS Code lists those of the user. Returns the folder of the one under
+ * development.
+ */
+function installOthers(
+  extensionsDir: string,
+  manifests: NonNullable<VSCodeHarnessOptions['otherExtensions']>,
+): string | undefined {
   const version = '1.0.0';
-  const listed = manifests.map(({ main, ...manifest }) => {
+  const listed: { readonly id: string; readonly version: string; readonly path: string }[] = [];
+  let underDevelopment: string | undefined;
+  for (const { main, developed, ...manifest } of manifests) {
     const id = `${manifest.publisher}.${manifest.name}`;
-    const relativeLocation = `${id.toLowerCase()}-${version}`;
-    const place = join(extensionsDir, relativeLocation);
-    mkdirSync(place, { recursive: true });
+    const path = join(extensionsDir, ...(developed ? ['..', 'developed'] : []), `${id.toLowerCase()}-${version}`);
+    mkdirSync(path, { recursive: true });
     const activationEvents = ['onStartupFinished'];
     const rest = { version, main: './main.js', engines: { vscode: '^1.100.0' }, activationEvents };
-    writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, ...rest }));
-    if (main === undefined) writeFileSync(join(place, 'main.js'), 'exports.activate = () => undefined;\n');
-    else cpSync(main, join(place, 'main.js'));
-    return { identifier: { id }, version, location: { $mid: 1, path: place, scheme: 'file' }, relativeLocation };
-  });
-  if (listed.length > 0) writeFileSync(join(extensionsDir, 'extensions.json'), JSON.stringify(listed));
+    writeFileSync(join(path, 'package.json'), JSON.stringify({ ...manifest, ...rest }));
+    if (main === undefined) writeFileSync(join(path, 'main.js'), 'exports.activate = () => undefined;\n');
+    else cpSync(main, join(path, 'main.js'));
+    if (developed) underDevelopment = path;
+    else listed.push({ id, version, path });
+  }
+  if (underDevelopment !== undefined) {
+    const own: { publisher: string; name: string; version: string } = createRequire(import.meta.url)(
+      '../../package.json',
+    );
+    listed.push({ id: `${own.publisher}.${own.name}`, version: own.version, path: ROOT });
+  }
+  const entries = listed.map(({ id, version, path }) => ({
+    identifier: { id },
+    version,
+    location: { $mid: 1, path, scheme: 'file' },
+    ...(path === ROOT ? {} : { relativeLocation: basename(path) }),
+  }));
+  if (entries.length > 0) {
+    mkdirSync(extensionsDir, { recursive: true });
+    writeFileSync(join(extensionsDir, 'extensions.json'), JSON.stringify(entries));
+  }
+  return underDevelopment;
 }
 
 function severalFolders(root: string, folders: Readonly<Record<string, string>>): string {

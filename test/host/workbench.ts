@@ -101,6 +101,16 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   }, typed);
 }
 
+/** Returns a notification of the list. A toast needs a focused window. The list closes itself when it is empty. */
+export async function findNotification(page: Page, text: string): Promise<Locator> {
+  const title = 'Notifications: Show Notifications';
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  const notification = page.locator('.notifications-center .notification-list-item', { hasText: text });
+  do await pickTyped(page, 'F1', `>${title}`, row);
+  while (!(await came(notification.waitFor({ timeout: OPENS_WITHIN_MS }))));
+  return notification;
+}
+
 /** Opens a file through Quick Open: by its name, or by its whole path if it is so new that no search knows it. */
 export async function openFile(page: Page, file: string): Promise<void> {
   const name = basename(file);

@@ -55,6 +55,7 @@ async function typePart(bench: EditorBench, lines: readonly string[], sums: TabF
       if ((await sightOf(bench.page)).offer !== '') sums.withOffer += 1;
       await keyboard.press('Tab');
       sums.pressed += 1;
+      await delay(rhythm.gap(''));
     }
     await keyboard.insertText(text);
   }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../../src/config/settings/settings.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
@@ -55,6 +58,19 @@ describe('gateways that share a state in Postgres', () => {
   const ready = async ({ url: at }: ServeProcess, path = '/readyz') => {
     const response = await fetch(at + path);
     return [response.status, await response.json()] as const;
+  };
+  /** Attempts that are on the disk of the first replica. Its process has locked the file: this reads a copy. */
+  const rowsOnDisk = () => {
+    const copy = join(harness.folder, 'outbox.db');
+    for (const part of ['', '-wal']) {
+      copyFileSync(join(dirname(harness.database), `gateway-outbox-1.db${part}`), `${copy}${part}`);
+    }
+    const outbox = new DatabaseSync(copy);
+    try {
+      return outbox.prepare("SELECT count(*) AS n FROM outbox WHERE json_extract(row, '$.attempt') > 0").get()?.n;
+    } finally {
+      outbox.close();
+    }
   };
   const stored = async () => Number((await query(url, 'SELECT count(*) AS n FROM svc.usage WHERE attempt > 0'))[0]?.n);
   const consistent = async () => assert.deepEqual((await admin.check()).differences, []);
@@ -123,8 +139,7 @@ describe('gateways that share a state in Postgres', () => {
     await until('the key is known', async () => (await status(first, key)) === 200);
     await server.kill();
     for (let sent = 0; sent < 20; sent += 1) assert.equal(await status(first, key), 200);
-    // The ledger is on the disk a quarter of a second later.
-    await sleep(600);
+    await until('the ledger is on the disk', () => rowsOnDisk() === 21);
     const exit = once(first.child, 'exit');
     first.child.kill('SIGKILL');
     await exit;
