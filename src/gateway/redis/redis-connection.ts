@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createClient } from '@redis/client';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { parseAddress, withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
 
-type CreateClient = typeof import('@redis/client').createClient;
 type Client = Awaited<ReturnType<typeof connect>>;
 
 /** Milliseconds for a connection and its login, and for a call. */
@@ -27,8 +27,7 @@ export class RedisConnection {
     if (this.#closed) throw new Unavailable('the connection is closed');
     if (this.#client?.isReady === false) this.#drop();
     try {
-      const { createClient } = await import('@redis/client');
-      const client = this.#client ?? (await within(CONNECT_MS, connect(createClient, this.#url)));
+      const client = this.#client ?? (await within(CONNECT_MS, connect(this.#url)));
       this.#client = client;
       return await within(
         CALL_MS,
@@ -69,7 +68,7 @@ export function redisScript(text: string): RedisScript {
   return { text, hash: createHash('sha1').update(text).digest('hex') };
 }
 
-async function connect(createClient: CreateClient, url: string) {
+async function connect(url: string) {
   const client = createClient({
     url,
     name: 'svc',

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from 'esbuild';
 import type { Log } from '../../../src/gateway/gateway-deps.ts';
 import type { RateRule } from '../../../src/gateway/limits/limit-rules.ts';
 import { Rate, takeRequest, takeTokens } from '../../../src/gateway/limits/rate.ts';
@@ -175,6 +180,31 @@ describe('rates of several gateways on one Redis', () => {
     busy?.rate('r').run(-1);
     const { r: again = [] } = await run(3, { r: () => [0, 1, 2] });
     assert.equal(again.length, 1);
+  });
+
+  it('the bundle that ships connects too', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'svc-bundle-'));
+    try {
+      const root = path.join(import.meta.dirname, '..', '..', '..');
+      const contents = "export const load = () => import('./src/gateway/redis/redis-rates.ts')";
+      const require = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+      // As in esbuild.mjs: what a dynamic import of a CommonJS package has differs from Node's.
+      await build({
+        stdin: { contents, resolveDir: root },
+        ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', outdir: folder, logLevel: 'error' },
+        mainFields: ['module', 'main'],
+        outExtension: { '.js': '.mjs' },
+        banner: { js: require },
+      });
+      const program = `const { RedisRates } = await (await import(${JSON.stringify(path.join(folder, 'stdin.mjs'))})).load();
+        const write = (fields, message) => console.log(JSON.stringify(fields), message);
+        const rates = await RedisRates.open({ url: '${server.url}', log: { info: write, error: write } });
+        await rates.dispose();`;
+      const args = ['--input-type=module', '--eval', program];
+      assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), '');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('a gateway that ends: others get its share at once', async () => {
