@@ -3,6 +3,7 @@ import { loadSettings } from '../config/load/load.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/gateway-deps.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
+import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
 import { SqliteAdmin, type StateAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -66,7 +67,7 @@ export async function copyState(io: Io, from: string, to: string): Promise<void>
 
 /** The state of a gateway. */
 export interface OpenedState {
-  readonly state: Pick<GatewayStateInput, 'database' | 'shared'>;
+  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'rates' | 'budgets'>;
   /** Whether waiting for other processes would delay streams. */
   serving(on: boolean): void;
   close(): Promise<void>;
@@ -75,8 +76,38 @@ export interface OpenedState {
 const STATE_REPLACED =
   'the state was removed or replaced: its keys and usage take effect when the gateway is restarted';
 
-/** Opens the state for `svc serve`. @throws SvcError configuration_error if it can't be opened. */
-export async function openGatewayState(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {
+/**
+ * Opens the state for `svc serve`.
+ *
+ * @param workers if this is one of several workers.
+ * @throws SvcError configuration_error if it can't be opened.
+ */
+export async function openGatewayState(
+  io: Io,
+  current: () => GatewaySettings,
+  log: Log,
+  workers?: SharedRateServer & SharedBudgetServer,
+): Promise<OpenedState> {
+  const opened = await openStored(io, current, log);
+  // With Postgres, each worker is a gateway of its own.
+  const local = opened.state.database === undefined ? undefined : workers;
+  try {
+    const redis = await openRates(current(), opened.state, log);
+    return {
+      ...opened,
+      state: { ...opened.state, rates: redis ?? local, budgets: local },
+      close: async () => {
+        await redis?.dispose();
+        await opened.close();
+      },
+    };
+  } catch (thrown) {
+    await opened.close();
+    throw thrown;
+  }
+}
+
+async function openStored(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {
   const settings = current();
   if (settings.state !== undefined) {
     const { openReplica } = await import('../gateway/postgres/open-postgres.ts');
@@ -85,7 +116,7 @@ export async function openGatewayState(io: Io, current: () => GatewaySettings, l
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,
-      sharedRates: settings.sharedRates,
+      sharedRates: settings.rateStore === 'state',
       retention: () => current().retention,
     });
     return { state: { shared }, serving: () => undefined, close: () => shared.dispose() };
@@ -100,4 +131,14 @@ export async function openGatewayState(io: Io, current: () => GatewaySettings, l
       database.close();
     },
   };
+}
+
+async function openRates(
+  { rateStore }: GatewaySettings,
+  { shared }: OpenedState['state'],
+  log: Log,
+): Promise<SharedRateServer | undefined> {
+  if (rateStore === 'memory' || rateStore === 'state') return undefined;
+  const { RedisRates } = await import('../gateway/redis/redis-rates.ts');
+  return RedisRates.open({ url: rateStore.secret.reveal(), log, replicas: () => shared?.replicas });
 }

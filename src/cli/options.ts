@@ -83,6 +83,7 @@ export const OPTIONS = {
       value: 'SECONDS',
       summary: 'Time after SIGTERM in which /readyz is 503 and requests are accepted (default: 0).',
     },
+    workers: { type: 'string', value: 'N', summary: 'Use N processes that share the port (default: 1).' },
     'no-project': { type: 'boolean', summary: 'Ignore the svc.jsonc of this folder and of its parent folders.' },
     'exit-with-stdin': { type: 'boolean', summary: 'Exit when standard input ends.' },
     'parent-pid': { type: 'string', value: 'PID', summary: 'Exit when this process exits.' },

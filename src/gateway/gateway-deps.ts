@@ -47,7 +47,7 @@ export interface GatewayDeps {
   readonly running: RunningRequests;
   readonly ledger: Ledger;
   /** Absent: the state is local. */
-  readonly shared?: Pick<SharedState, 'status' | 'waiting' | 'describe' | 'replicas'> | undefined;
+  readonly shared?: Pick<SharedState, 'status' | 'waiting' | 'describe' | 'listReplicas'> | undefined;
   readonly metrics: Metrics;
   readonly health: UpstreamHealth;
   readonly transport: Transport;

@@ -14,13 +14,17 @@ import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limi
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
-import type { SharedState } from './shared-state.ts';
+import type { SharedBudgetServer, SharedRateServer, SharedState } from './shared-state.ts';
 import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
   /** The local state. Absent if `shared` is there. */
   readonly database?: DatabaseSync;
   readonly shared?: SharedState;
+  /** Absent: rates are shared by `shared`, if at all. */
+  readonly rates?: SharedRateServer | undefined;
+  /** Absent: this process knows what is spent from the state, unless `shared` has shares. */
+  readonly budgets?: SharedBudgetServer | undefined;
   readonly settings: () => GatewaySettings;
   /** Keys from the process that starts the gateway. */
   readonly fixedKeys: readonly string[];
@@ -34,6 +38,7 @@ export class GatewayState {
   readonly keys: KeyCache;
   readonly limits: Limits;
   readonly ledger: Ledger;
+  readonly book: BudgetBook;
   readonly running = new RunningRequests();
   readonly live = new LiveRequests();
   readonly health = new UpstreamHealth();
@@ -46,19 +51,26 @@ export class GatewayState {
   #stopRetention: (() => void) | undefined;
 
   constructor(input: GatewayStateInput) {
-    const { database, shared, settings, fixedKeys, log } = input;
+    const { database, shared, rates, budgets, settings, fixedKeys, log } = input;
     this.#input = input;
     this.#alerts = new BudgetAlerts(
       shared?.claimAlert ?? (database === undefined ? () => true : claimInSqlite(database)),
       (alert) => void this.#report(alert),
       this.#failed('budget alerts'),
     );
-    const book = new BudgetBook(database, (budget) => this.#alerts.note(budget), shared?.budgets);
+    const shares = budgets?.budgets ?? shared?.budgets;
+    // With shares, what others spent is known from those who grant them.
+    const book = new BudgetBook(
+      shares === undefined ? database : undefined,
+      (budget) => this.#alerts.note(budget),
+      shares,
+    );
+    this.book = book;
     this.ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'), {
       book,
       store: shared?.rows,
     });
-    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, shared?.rates);
+    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, rates?.rates ?? shared?.rates);
     this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
         this.#limit(keys);
@@ -73,6 +85,12 @@ export class GatewayState {
       budgets: () => book.all,
       rates: () => this.limits.rates,
       spent: (budget) => this.#alerts.note(budget),
+    });
+    rates?.attach(() => this.limits.rates);
+    budgets?.attachBudgets({
+      budgets: () => book.all,
+      spent: (budget) => this.#alerts.note(budget),
+      unwritten: (budget, start) => book.sum(budget, start, this.ledger.unwritten),
     });
     this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());
   }

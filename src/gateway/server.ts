@@ -33,8 +33,12 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface Gateway {
   /** Address with the actual port, such as `http://127.0.0.1:4180`. */
   readonly url: string;
-  /** Says that it is not ready, and accepts requests for `delayMs`, so that balancers can notice it. */
-  announceClose(delayMs: number, hurry?: AbortSignal): Promise<void>;
+  /**
+   * Says that it is not ready, and accepts requests for `delayMs`, so that balancers can notice it.
+   *
+   * @param replaced another process takes over at the same address: only clients are asked for other connections.
+   */
+  announceClose(delayMs: number, hurry?: AbortSignal, replaced?: boolean): Promise<void>;
   /**
    * Refuses new requests, waits up to `drainMs` or until `cut` fires for active requests, then closes their
    * connections. Resolves with the number of those when the ledger has the usage of all requests.
@@ -57,6 +61,7 @@ const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
 export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
+  let closing = false;
   const kept = new KeptItems();
   const router = new Router([
     ...inferenceRoutes(deps, kept),
@@ -85,7 +90,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
     // A balancer must not send its next request on a connection that is about to be closed.
-    if (deps.presence.draining) response.shouldKeepAlive = false;
+    if (closing) response.shouldKeepAlive = false;
     void serve(deps, router, new RequestContext(request, response, tickBatch, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
@@ -100,12 +105,14 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   deps.shared?.describe(() => JSON.stringify(describeThisReplica(deps)));
   return {
     url,
-    announceClose: async (delayMs, hurry) => {
-      deps.presence.draining = true;
+    announceClose: async (delayMs, hurry, replaced = false) => {
+      deps.presence.draining = !replaced;
+      closing = true;
       if (delayMs > 0) await sleep(delayMs, undefined, { ...(hurry ? { signal: hurry } : {}) }).catch(() => undefined);
     },
     close: (drainMs, cut) => {
       deps.presence.draining = true;
+      closing = true;
       deps.live.close();
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },

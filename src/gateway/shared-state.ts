@@ -20,6 +20,8 @@ export interface SharedState {
   readonly budgets: SharedBudgets;
   /** Shares of rates. Absent: each gateway counts alone. */
   readonly rates?: SharedRates | undefined;
+  /** Number of gateways that use the state; of the last answer. */
+  readonly replicas: number;
   /** Passes the keys to the gateway, now and after each change. */
   attach(gateway: SharingGateway): void;
   /** Resolves when the gateway has its first shares of budgets, or the server does not answer. */
@@ -30,7 +32,7 @@ export interface SharedState {
   /** Tells the other gateways about this one, with each look for changes. */
   describe(facts: () => string): void;
   /** What gateways that were there in the last minutes say about themselves. */
-  replicas(): Promise<readonly SeenReplica[]>;
+  listReplicas(): Promise<readonly SeenReplica[]>;
   dispose(): Promise<void>;
 }
 
@@ -41,6 +43,29 @@ export interface SeenReplica {
   /** Unix milliseconds. */
   readonly seenAt: number;
   readonly self: boolean;
+}
+
+/** Shares of rates from a server of their own. It works in the background: no request waits for it. */
+export interface SharedRateServer {
+  readonly rates: SharedRates;
+  /** @param rates all rates of the gateway, by id. */
+  attach(rates: () => ReadonlyMap<string, Rate>): void;
+  /** Resolves when the gateway has its first shares, or the server does not answer. */
+  ready(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Shares of budgets from another process of this machine. The rows are in a state that both use. */
+export interface SharedBudgetServer {
+  readonly budgets: SharedBudgets;
+  attachBudgets(gateway: BudgetGateway): void;
+  /** Resolves when the gateway has its first shares. */
+  ready(): Promise<void>;
+}
+
+export interface BudgetGateway extends Pick<SharingGateway, 'budgets' | 'spent'> {
+  /** Nano-USD that this process spent in a window, in rows that are not in the state yet. */
+  unwritten(budget: Budget, start: number): number;
 }
 
 /** What a shared state uses of its gateway. */

@@ -109,6 +109,7 @@ describe('the animated picture of next edits', () => {
     await at.press('ControlOrMeta+Backspace', 'ControlOrMeta+S', 'ControlOrMeta+Home');
     await at.press(...Array.from({ length: 3 }, () => 'ControlOrMeta+ArrowRight'));
     // The language server answers in order, and was asked for the places of the name before.
+    await at.settles();
     await at.page.locator('.view-overlays [class*="wordHighlight"]').first().waitFor();
     await frame(1200);
     await at.press('ControlOrMeta+Backspace');

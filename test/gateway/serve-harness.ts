@@ -15,6 +15,8 @@ export interface ServeProcess {
   readonly url: string;
   /** Resolves when the log has a line with this text. */
   logged(text: string): Promise<void>;
+  /** The log. */
+  written(): string;
 }
 
 /** `svc serve` processes with a separate folder for their files, and one simulated upstream. */
@@ -89,7 +91,7 @@ export class ServeHarness {
       // Its last output arrives before `close`, but possibly after `exit`.
       child.once('close', (code) => reject(new Error(`${code}: ${written}`)));
     });
-    return { child, url, logged };
+    return { child, url, logged, written: () => written };
   }
 
   /** Runs another command in the same folder, with the same configuration. */

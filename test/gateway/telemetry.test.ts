@@ -1,11 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT_CONTEXT } from '@opentelemetry/api';
-import { SamplingDecision } from '@opentelemetry/sdk-trace-base';
 import protobuf from 'protobufjs';
-import { BoundedSampler } from '../../src/gateway/telemetry/bounded-sampler.ts';
+import { TraceLimit } from '../../src/gateway/telemetry/trace-limit.ts';
 import { startUpstream } from '../upstream/upstream.ts';
 import { KEY, ServeHarness } from './serve-harness.ts';
 
@@ -23,7 +20,10 @@ message Span {
 message ScopeSpans { repeated Span spans = 2; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
 message TracesData { repeated ResourceSpans resource_spans = 1; }
-message HistogramDataPoint { repeated KeyValue attributes = 9; fixed64 count = 4; double sum = 5; }
+message HistogramDataPoint {
+  fixed64 start_time_unix_nano = 2; fixed64 time_unix_nano = 3; fixed64 count = 4; double sum = 5;
+  repeated fixed64 bucket_counts = 6; repeated double explicit_bounds = 7; repeated KeyValue attributes = 9;
+}
 message Histogram { repeated HistogramDataPoint data_points = 1; }
 message Metric { string name = 1; string unit = 3; Histogram histogram = 9; }
 message ScopeMetrics { repeated Metric metrics = 2; }
@@ -50,9 +50,12 @@ interface Span {
 interface Point {
   readonly attributes: readonly Attribute[];
   readonly sum: number;
+  readonly count: number;
+  readonly bucketCounts: readonly number[];
+  readonly explicitBounds: readonly number[];
+  readonly startTimeUnixNano: number;
+  readonly timeUnixNano: number;
 }
-
-const RECORDED = SamplingDecision.RECORD_AND_SAMPLED;
 
 const { root } = protobuf.parse(SCHEMA);
 
@@ -156,7 +159,25 @@ describe('telemetry', () => {
         ['input', 11],
         ['output', 7],
       ]);
-      assert.equal(metrics.get('gen_ai.client.operation.duration')?.length, 2);
+      for (const point of metrics.get('gen_ai.client.token.usage') ?? []) {
+        // 7 and 11 are more than 4 and at most 16.
+        assert.equal(
+          point.explicitBounds.findIndex((bound) => bound >= point.sum),
+          2,
+        );
+        assert.deepEqual(point.bucketCounts.slice(0, 4), [0, 0, 1, 0]);
+        assert.equal(point.bucketCounts.length, point.explicitBounds.length + 1);
+        assert.equal(Number(point.count), 1);
+        assert.ok(Number(point.timeUnixNano) > Number(point.startTimeUnixNano));
+      }
+      const durations = metrics.get('gen_ai.client.operation.duration')?.map((each) => attributesOf(each.attributes));
+      assert.deepEqual(
+        durations?.map((each) => [each['server.port'] === 1, each['error.type']]),
+        [
+          [true, 'network_error'],
+          [false, undefined],
+        ],
+      );
       assert.ok(metrics.has('gen_ai.server.time_to_first_token'));
     } finally {
       await harness.close();
@@ -194,9 +215,8 @@ describe('telemetry', () => {
 
   it('OpenTelemetry: at most 200 traces a second are recorded, of the configured share', () => {
     const recordedOf = (share: number, traces: number) => {
-      const sampler = new BoundedSampler(share);
-      const ids = Array.from({ length: traces }, () => randomBytes(16).toString('hex'));
-      return ids.filter((id) => sampler.shouldSample(ROOT_CONTEXT, id).decision === RECORDED).length;
+      const limit = new TraceLimit(share);
+      return Array.from({ length: traces }, () => limit.take()).filter(Boolean).length;
     };
     assert.equal(recordedOf(1, 200), 200);
     // A new second may begin meanwhile.

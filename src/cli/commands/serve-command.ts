@@ -19,6 +19,8 @@ import { openGatewayState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { untilParentEnds } from '../parent.ts';
 import { version } from '../version.ts';
+import type { PrimaryChannel, StopOrder } from '../workers/primary-channel.ts';
+import type { ServeOptions } from '../workers/run-workers.ts';
 import { adminLink } from './admin-command.ts';
 
 /**
@@ -36,14 +38,27 @@ const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) 
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
   const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
-  const port = values.port === undefined ? undefined : parsePort(values.port);
-  const drainMs = parseSeconds(values.drain, '--drain', DRAIN_SECONDS) * 1000;
-  const delayMs = parseSeconds(values['drain-delay'], '--drain-delay', 0) * 1000;
-  const ended = untilParentEnds(io, {
-    exitWithStdin: values['exit-with-stdin'] === true,
-    parentPid: values['parent-pid'],
-  });
-  const log = openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
+  const options: ServeOptions = {
+    host: values.host,
+    port: values.port === undefined ? undefined : parsePort(values.port),
+    drainMs: parseSeconds(values.drain, '--drain', DRAIN_SECONDS) * 1000,
+    delayMs: parseSeconds(values['drain-delay'], '--drain-delay', 0) * 1000,
+    // With --no-project, the configuration of an untrusted folder must not set addresses.
+    input: values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io),
+    log: openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL)),
+  };
+  const parent = { exitWithStdin: values['exit-with-stdin'] === true, parentPid: values['parent-pid'] };
+  const workers = values.workers === undefined ? 1 : parseWorkers(values.workers);
+  if (workers === 1) return serve(options, io, untilParentEnds(io, parent));
+  const { runWorkers } = await import('../workers/run-workers.ts');
+  return runWorkers({ ...options, count: workers }, io, parent, (channel) =>
+    serve(options, channel.io, channel.io.signal, channel),
+  );
+}
+
+/** One gateway. @param worker if it is one of several processes. */
+async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?: PrimaryChannel): Promise<number> {
+  const { log, port, drainMs, delayMs } = options;
   const transport = undiciTransport();
   const events: LiveConfigurationEvents = {
     changed: (settings) => {
@@ -52,11 +67,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
     },
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
-  // With --no-project, the configuration of an untrusted folder must not set addresses.
-  const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
-  const upstreams = await LiveConfiguration.open(io, transport, events, input);
+  const upstreams = await LiveConfiguration.open(io, transport, events, options.input);
   const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
-  const opened = await openGatewayState(io, () => upstreams.settings.gateway, log);
+  const opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
   const state = new GatewayState({
     ...opened.state,
     settings: () => upstreams.settings.gateway,
@@ -67,10 +80,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const { keys, limits, ledger, running } = state;
   try {
     const { listen } = upstreams.settings.gateway;
-    const host = values.host ?? listen.host;
+    const host = options.host ?? listen.host;
     requireStoredKey(host, keys);
     opened.serving(true);
-    await opened.state.shared?.ready();
+    const { shared, rates, budgets } = opened.state;
+    await Promise.all([shared?.ready(), rates?.ready(), budgets?.ready()]);
     const metrics = new Metrics(() => ledger.waiting);
     const gateway = await startGateway(
       {
@@ -102,17 +116,14 @@ export async function run(args: string[], outer: Io): Promise<number> {
       },
       { host, port: port ?? listen.port },
     );
-    await io.out(`svc gateway listening on ${gateway.url}\n`);
-    if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
-    await reportDiagnostics(upstreams.settings, io);
-    if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
-    if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
+    worker?.serving(metrics, ledger);
+    if (worker === undefined || worker.first) await announce(gateway, upstreams, state, io);
     upstreams.follow();
     state.follow();
     await aborted(ended);
     const hurry = new AbortController();
     io.onFurtherSignals?.(() => hurry.abort());
-    await drain(gateway, { delayMs, drainMs }, hurry.signal, log);
+    await drain(gateway, { delayMs, drainMs, replaced: false, ...worker?.stopOrder }, hurry.signal, log);
   } finally {
     upstreams.dispose();
     state.dispose();
@@ -124,6 +135,15 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await log.close();
   }
   return 0;
+}
+
+/** Says where the gateway is and what it lacks. */
+async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: GatewayState, io: Io): Promise<void> {
+  await io.out(`svc gateway listening on ${gateway.url}\n`);
+  if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
+  await reportDiagnostics(upstreams.settings, io);
+  if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
+  if (state.keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
 }
 
 /** The link works only on this machine, once and for a few minutes. A log of the output can't be used later. */
@@ -144,15 +164,15 @@ function hasModels({ registry, settings }: LiveConfiguration): boolean {
   return [...registry.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
 }
 
-interface DrainTimes {
-  readonly delayMs: number;
+interface DrainTimes extends StopOrder {
   readonly drainMs: number;
 }
 
 /** @param hurry fires if the user does not want to wait: streams end immediately, and their usage is still written. */
 async function drain(gateway: Gateway, times: DrainTimes, hurry: AbortSignal, log: FileLog): Promise<void> {
-  if (times.delayMs > 0) log.info({ ...times }, 'not ready: accepting requests until the balancer has noticed');
-  await gateway.announceClose(times.delayMs, hurry);
+  if (times.delayMs > 0 && !times.replaced)
+    log.info({ ...times }, 'not ready: accepting requests until the balancer has noticed');
+  await gateway.announceClose(times.delayMs, hurry, times.replaced);
   log.info({ drainMs: times.drainMs }, 'stopping: rejecting new requests, waiting for running ones');
   const cut = await gateway.close(times.drainMs, hurry);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
@@ -185,6 +205,14 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError('--port must be a number from 0 to 65535.');
+}
+
+const MAX_WORKERS = 128;
+
+function parseWorkers(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= MAX_WORKERS) return count;
+  throw new UsageError(`--workers must be a number from 1 to ${MAX_WORKERS}.`);
 }
 
 function parseSeconds(text: string | undefined, option: string, otherwise: number): number {

@@ -34,7 +34,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),
     state: readState(child(node, 'state')),
-    sharedRates: text(fields.rates) !== 'memory',
+    rateStore: readRateStore(child(node, 'rates')),
     maxStale: parseDuration(text(fields.maxStale) ?? '') ?? 15 * 60_000,
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);
@@ -76,6 +76,13 @@ function list(value: unknown): JsonObject[] {
 function readState(node: Tree | undefined): Credential | undefined {
   const found = credential(node);
   return found?.secret.reveal() === 'sqlite' ? undefined : found;
+}
+
+/** The limits of all requests together may be there instead. */
+function readRateStore(node: Tree | undefined): GatewaySettings['rateStore'] {
+  const found = credential(node);
+  const name = found?.secret.reveal() ?? 'state';
+  return name === 'memory' || name === 'state' ? name : (found ?? 'state');
 }
 
 function readRetention(value: unknown): LedgerRetention {

@@ -155,8 +155,8 @@ export interface GatewaySettings {
   readonly retention: LedgerRetention;
   /** Address of the Postgres database that several gateways share. Absent: a local SQLite file. */
   readonly state?: Credential | undefined;
-  /** Whether the gateways that share `state` share their rates too. */
-  readonly sharedRates: boolean;
+  /** Who counts rates: this process alone, the database of `state`, or the Redis server at an address. */
+  readonly rateStore: 'memory' | 'state' | Credential;
   /** Milliseconds for which keys are used while that database is away. */
   readonly maxStale: number;
   readonly embeddingModels: ReadonlyMap<

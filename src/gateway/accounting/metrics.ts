@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Usage } from '../../wire/event.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 
@@ -37,6 +37,8 @@ export class Metrics {
   readonly #seen = { organization: new Set<string>(), key: new Set<string>() };
   /** Requests that are being answered. */
   active = 0;
+  /** The results of `toJson` of all workers. Absent: this process is the only one. */
+  ofAllWorkers: (() => Promise<readonly string[]>) | undefined;
 
   /** @param rowsWaiting rows of the ledger that are not written yet. */
   constructor(rowsWaiting: () => number) {
@@ -103,9 +105,20 @@ export class Metrics {
     });
   }
 
-  /** All metrics in Prometheus' text format. */
+  /** The metrics of this process as JSON. */
+  async toJson(): Promise<string> {
+    return JSON.stringify(await this.#registry.getMetricsAsJSON());
+  }
+
+  /** All metrics in Prometheus' text format: of all workers together if this is one of several. */
   async write(): Promise<{ readonly text: string; readonly contentType: string }> {
-    return { text: await this.#registry.metrics(), contentType: this.#registry.contentType };
+    const { contentType } = this.#registry;
+    if (this.ofAllWorkers === undefined) return { text: await this.#registry.metrics(), contentType };
+    const parts = await this.ofAllWorkers();
+    return {
+      text: await AggregatorRegistry.aggregate(parts.map((part) => JSON.parse(part))).metrics(),
+      contentType,
+    };
   }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {

@@ -43,7 +43,7 @@ export async function listReplicas(deps: GatewayDeps): Promise<Replica[]> {
     self: true,
     seen_at: new Date().toISOString(),
   };
-  const seen = (await deps.shared?.replicas()) ?? [];
+  const seen = (await deps.shared?.listReplicas()) ?? [];
   const others = seen.flatMap(({ id, facts, seenAt, self: own }) => {
     const read = replicaFacts.safeParse(parseJson(facts));
     return own || !read.success ? [] : [{ ...read.data, id, self: false, seen_at: new Date(seenAt).toISOString() }];

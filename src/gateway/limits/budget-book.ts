@@ -85,6 +85,14 @@ export class BudgetBook {
     this.#add(users.get(user), spend, user);
   }
 
+  /** The part of some costs that a budget counts in the window that begins at `start`. */
+  sum(budget: Budget, start: number, spends: readonly Spend[]): number {
+    return spends.reduce(
+      (sum, each) => (each.at >= start && budget.counts(each, this.#users.get(each.key)) ? sum + each.nano : sum),
+      0,
+    );
+  }
+
   /** Counts the rows that other processes have stored since the last call. */
   follow(): void {
     const database = this.#database;

@@ -43,6 +43,11 @@ export class BudgetShare {
     return this.#windows.get(start);
   }
 
+  /** What this process spent in the window, also before the first answer about it. */
+  used(start: number): number {
+    return this.#windows.get(start)?.used ?? this.#early.get(start) ?? 0;
+  }
+
   /** Whether more can be granted now. */
   get usable(): boolean {
     return this.#usable();
@@ -69,7 +74,7 @@ export class BudgetShare {
 
   /** @param spent what the shared state has counted for this process; also of budgets that were removed meanwhile. */
   answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
-    const used = Math.max(this.#windows.get(start)?.used ?? this.#early.get(start) ?? 0, spent);
+    const used = Math.max(this.used(start), spent);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);

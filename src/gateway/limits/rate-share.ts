@@ -8,8 +8,15 @@ export interface RateServer {
   changed(id: string, share: RateShare): void;
   /** Number of gateways that share the state. */
   readonly replicas: number;
-  /** The shared state is away. */
-  readonly lost: boolean;
+  /** When the server was lost; of the monotonic clock. Absent: it answers. */
+  readonly lostAt: number | undefined;
+}
+
+/** What this process counts itself. */
+export interface OwnCount {
+  used(): number;
+  /** Milliseconds until the amount may be used if this process counted alone and had this limit. */
+  wait(limit: number): number;
 }
 
 /** What one process may use of a rate that several processes use: requests or tokens of a minute, or running requests. */
@@ -29,6 +36,8 @@ export class RateShare {
   /** Of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
   usedAt = 0;
+  /** What this process may use in a minute since the server was lost, so that the minute of all is not exceeded. */
+  #allowance: { readonly lostAt: number; readonly amount: number } | undefined;
 
   constructor(id: string, server: RateServer) {
     this.#id = id;
@@ -42,14 +51,12 @@ export class RateShare {
     this.#server.changed(this.#id, this);
   }
 
-  /**
-   * Milliseconds until `amount` may be used; 0 if it may be used now.
-   *
-   * @param alone the same if this process counted alone and had this limit.
-   */
-  wait(amount: number, limit: number, alone: (limit: number) => number, now = performance.now()): number {
-    if (this.#server.lost || this.answeredAt === Number.NEGATIVE_INFINITY)
-      return this.#waitAlone(amount, limit, alone, now);
+  /** Milliseconds until `amount` may be used; 0 if it may be used now. */
+  wait(amount: number, limit: number, own: OwnCount, now = performance.now()): number {
+    const { lostAt } = this.#server;
+    if (lostAt !== undefined) return this.#waitAlone(amount, limit, own, now - lostAt, lostAt);
+    this.#allowance = undefined;
+    if (this.answeredAt === Number.NEGATIVE_INFINITY) return own.wait(this.#part(limit));
     if (this.left >= amount) return 0;
     this.needed = Math.max(this.needed, amount);
     this.#server.changed(this.#id, this);
@@ -61,13 +68,16 @@ export class RateShare {
     return Math.min(limit, Math.max(0, this.left + this.free));
   }
 
-  /** Equal parts, so that the limit of all holds; of what was free at the last answer, in the first minute. */
-  #waitAlone(amount: number, limit: number, alone: (limit: number) => number, now: number): number {
-    const { replicas } = this.#server;
-    const wait = alone(Math.max(1, Math.floor(limit / replicas)));
-    const sinceAnswer = now - this.answeredAt;
-    if (wait > 0 || sinceAnswer > MINUTE_MS || this.left + this.free / replicas >= amount) return wait;
-    return MINUTE_MS - sinceAnswer;
+  /** Equal parts, so that the limit of all holds; in the first minute not more than was used and granted before. */
+  #waitAlone(amount: number, limit: number, own: OwnCount, sinceLost: number, lostAt: number): number {
+    const wait = own.wait(this.#part(limit));
+    if (wait > 0 || sinceLost > MINUTE_MS || this.answeredAt === Number.NEGATIVE_INFINITY) return wait;
+    if (this.#allowance?.lostAt !== lostAt) this.#allowance = { lostAt, amount: own.used() + Math.max(0, this.left) };
+    return own.used() + amount <= this.#allowance.amount ? 0 : MINUTE_MS - sinceLost;
+  }
+
+  #part(limit: number): number {
+    return Math.max(1, Math.floor(limit / this.#server.replicas));
   }
 }
 

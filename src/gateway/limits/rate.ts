@@ -21,13 +21,18 @@ export class Rate {
   /** Milliseconds until `amount` may be used; 0 if it may be used now. */
   wait(of: 'requests' | 'tokens', amount: number, limit: number, now: number): number {
     if (this.shares === undefined) return this[of].wait(amount, limit, now);
-    return this.shares[of].wait(amount, limit, (part) => this[of].wait(Math.min(amount, part), part, now), now);
+    const own = {
+      used: () => this[of].used(now),
+      wait: (part: number) => this[of].wait(Math.min(amount, part), part, now),
+    };
+    return this.shares[of].wait(amount, limit, own, now);
   }
 
   /** Milliseconds until another request may run; 0 if it may run now. */
   waitParallel(limit: number, now: number): number {
-    const alone = (part: number) => (this.active >= part ? PARALLEL_WAIT_MS : 0);
-    return this.shares === undefined ? alone(limit) : this.shares.parallel.wait(1, limit, alone, now);
+    const wait = (part: number) => (this.active >= part ? PARALLEL_WAIT_MS : 0);
+    if (this.shares === undefined) return wait(limit);
+    return this.shares.parallel.wait(1, limit, { used: () => this.active, wait }, now);
   }
 
   add(of: 'requests' | 'tokens', amount: number, now?: number): void {

@@ -1,9 +1,11 @@
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { withoutSecrets } from '../servers/server-address.ts';
+import { Unavailable } from '../servers/unavailable.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Outbox } from './outbox.ts';
 import { PostgresAdmin } from './postgres-admin.ts';
-import { describeServer, PostgresConnection, Unavailable, withoutSecrets } from './postgres-connection.ts';
+import { describeServer, PostgresConnection } from './postgres-connection.ts';
 import { migratePostgres } from './postgres-tables.ts';
 import { Replica, type ReplicaInput } from './replica.ts';
 

@@ -1,28 +1,13 @@
 import { Socket } from 'node:net';
 import type { Client, QueryResultRow } from 'pg';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { parseAddress, withoutSecrets } from '../servers/server-address.ts';
+import { Unavailable, within } from '../servers/unavailable.ts';
 
 /** A row. 64-bit integers and sums are text. */
 export type Row = Readonly<QueryResultRow>;
 /** Runs a statement. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
-
-/** The server did not answer, refused the connection, or can't be written. The call may be repeated. */
-export class Unavailable extends SvcError {
-  readonly reason: string;
-  /** The server is there and refuses the user or the database. */
-  readonly refused: boolean;
-
-  constructor(reason: string, refused = false) {
-    super({
-      errorType: 'temporarily_unavailable',
-      message: `The database of the gateway’s state can’t be used: ${reason}.`,
-      retryable: true,
-    });
-    this.reason = reason;
-    this.refused = refused;
-  }
-}
 
 export interface ConnectionOptions {
   /** Milliseconds for a connection and its login, default 3,000. */
@@ -133,20 +118,6 @@ export class PostgresConnection {
   }
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable(`no answer within ${milliseconds} ms`)), milliseconds);
-  });
-  // When the socket is closed after the deadline, the work fails too.
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /**
  * Connection failures (08), shutdown and start of the server (57P), too many connections (53), a server that became a
  * standby (25006), deadlocks (40), lock timeouts (55P03). See postgresql.org/docs/current/errcodes-appendix.html.
@@ -181,29 +152,4 @@ export function describeServer(url: string): string {
   }
   const host = parsed.searchParams.get('host') ?? parsed.hostname;
   return `${host === '' ? 'localhost' : host}:${parsed.port === '' ? '5432' : parsed.port}${parsed.pathname}`;
-}
-
-/** A host is not required: the one in the parameter `host` may be the folder of a socket. */
-function parseAddress(url: string): URL | undefined {
-  try {
-    return new URL(url);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The message of an error without the password. */
-export function withoutSecrets(thrown: unknown, url: string): string {
-  const raw = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
-  const parsed = parseAddress(url);
-  const secrets = [parsed?.password, decoded(parsed?.password), parsed?.searchParams.get('password'), url];
-  return secrets.reduce((text: string, secret) => (secret ? text.replaceAll(secret, '[secret]') : text), raw);
-}
-
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,20 +5,24 @@ import type { RowStore } from '../accounting/ledger.ts';
 import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
+import { BudgetLeases, windowId } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
+import { RateLeases } from '../limits/rate-leases.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
+import { withoutSecrets } from '../servers/server-address.ts';
+import { ServerHealth } from '../servers/server-health.ts';
+import { Unavailable } from '../servers/unavailable.ts';
 import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
-import { Leases, windowId } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
-import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
+import { PostgresBudgets } from './postgres-budgets.ts';
+import { describeServer, PostgresConnection, SCHEMA } from './postgres-connection.ts';
+import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';
 import { migratePostgres } from './postgres-tables.ts';
-import { RateLeases } from './rate-leases.ts';
 import { RowSender } from './row-sender.ts';
-import { ServerHealth } from './server-health.ts';
 
 export interface ReplicaInput {
   /** Address of the database, with its password. */
@@ -64,7 +68,7 @@ export class Replica implements SharedState {
   readonly #control: PostgresConnection;
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
-  readonly #leases: Leases;
+  readonly #leases: BudgetLeases;
   readonly #rateLeases: RateLeases;
   readonly #sender: RowSender;
   #gateway: SharingGateway | undefined;
@@ -85,6 +89,7 @@ export class Replica implements SharedState {
   #again = false;
   #disposed = false;
   #facts: (() => string) | undefined;
+  replicas = 1;
 
   constructor(input: ReplicaInput) {
     this.#input = input;
@@ -93,13 +98,11 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
-    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon(0));
-    this.#rateLeases = new RateLeases(
-      this.#control,
-      input.outbox.replica,
-      () => this.#health.away,
-      (delay) => this.#askSoon(delay),
-    );
+    this.#leases = new BudgetLeases(new PostgresBudgets(this.#control, input.outbox.replica), () => this.#askSoon(0));
+    this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
+      lostAt: () => this.#health.awayAt,
+      wake: (delay) => this.#askSoon(delay),
+    });
     this.#adminConnection = new PostgresConnection(input.url);
     this.#sender = new RowSender({
       ...input,
@@ -157,8 +160,15 @@ export class Replica implements SharedState {
     gateway.keys(this.#keys);
   }
 
-  ready(): Promise<void> {
-    return this.#health.away ? Promise.resolve() : this.#askForShares(true);
+  async ready(): Promise<void> {
+    if (this.#health.away) return;
+    try {
+      // Shares of a replica that has not said that it lives do not count for others.
+      await this.#beat();
+      await this.#askForShares(true);
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
   }
 
   /** Whether the keys are so old that they must not be used. */
@@ -179,7 +189,7 @@ export class Replica implements SharedState {
     this.look();
   }
 
-  async replicas(): Promise<readonly SeenReplica[]> {
+  async listReplicas(): Promise<readonly SeenReplica[]> {
     const rows = await this.#adminConnection.call(DEADLINE.keys, (sql) =>
       sql(
         `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
@@ -299,11 +309,14 @@ export class Replica implements SharedState {
             WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
           (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
             WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
+          (SELECT count(*) FROM ${SCHEMA}.replicas
+            WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS others,
           (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
           (SELECT system_identifier FROM pg_control_system()) AS server`,
         [this.#outbox.replica, hostname(), this.#facts?.() ?? null],
       ),
     );
+    this.replicas = Number(row?.others) + 1;
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
     this.#leases.wanted = readWanted(row?.wanted);
     this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
 import type { Log } from '../gateway-deps.ts';
+import { withoutSecrets } from '../servers/server-address.ts';
+import type { ServerHealth } from '../servers/server-health.ts';
 import type { Outbox, WaitingRows } from './outbox.ts';
-import { type PostgresConnection, SCHEMA, withoutSecrets } from './postgres-connection.ts';
+import { type PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { isRowFault, writeRows } from './postgres-rows.ts';
-import type { ServerHealth } from './server-health.ts';
 
 export interface RowSenderInput {
   readonly url: string;

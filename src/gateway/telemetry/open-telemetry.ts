@@ -1,9 +1,7 @@
 import {
   type Attributes,
   type Context,
-  context as contexts,
   diag,
-  type Histogram,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -16,14 +14,22 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler } from '@opentelemetry/sdk-trace-base';
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
 import type { ProviderKind } from '../../catalog/model.ts';
 import type { TelemetrySettings } from '../../config/settings/settings.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { ServedModel } from '../dispatch/pipeline.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { BoundedSampler } from './bounded-sampler.ts';
+import type { RelayedAnswer } from '../relay/relay-request.ts';
+import { AttemptMetrics } from './attempt-metrics.ts';
 import type { AttemptEnd, AttemptRecord, RequestRecord, Telemetry } from './telemetry.ts';
+import { TraceLimit } from './trace-limit.ts';
 
 /** Milliseconds between two exports of metrics. */
 const METRICS_MS = 15_000;
@@ -34,11 +40,6 @@ const CLOSE_MS = 3_000;
 /** Milliseconds between two log lines about a collector that can't be reached. */
 const COMPLAINT_MS = 60_000;
 const MAX_COMPLAINT = 300;
-
-/** Boundaries that the conventions give for tokens, and for seconds. */
-const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
-const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** `gen_ai.provider.name` by kind; other providers have their own id. */
 const PROVIDER_NAMES: Partial<Record<ProviderKind, string>> = {
@@ -69,31 +70,29 @@ export class OpenTelemetry implements Telemetry {
     const resource = resourceFromAttributes({ 'service.name': serviceName });
     this.#traces = new BasicTracerProvider({
       resource,
-      sampler: new ParentBasedSampler({ root: new BoundedSampler(sample) }),
+      sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
       spanProcessors: [
         new BatchSpanProcessor(
           new OTLPTraceExporter({ url: `${base}/v1/traces`, headers: secrets, timeoutMillis: EXPORT_MS }),
         ),
       ],
     });
+    const metrics = new AttemptMetrics();
     this.#meters = new MeterProvider({
       resource,
       readers: [
         new PeriodicExportingMetricReader({
           exporter: new OTLPMetricExporter({ url: `${base}/v1/metrics`, headers: secrets, timeoutMillis: EXPORT_MS }),
           exportIntervalMillis: METRICS_MS,
+          metricProducers: [metrics],
         }),
       ],
     });
-    const meter = this.#meters.getMeter('svc');
-    const histogram = (name: string, unit: string, description: string, boundaries: number[]) =>
-      meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: boundaries } });
     this.#recorder = {
       tracer: this.#traces.getTracer('svc'),
       propagator: new W3CTraceContextPropagator(),
-      tokens: histogram('gen_ai.client.token.usage', '{token}', 'Tokens of a request.', TOKENS),
-      duration: histogram('gen_ai.client.operation.duration', 's', 'Duration of a request.', SECONDS),
-      firstToken: histogram('gen_ai.server.time_to_first_token', 's', 'Time to the first byte.', FIRST_TOKEN),
+      limit: new TraceLimit(sample),
+      metrics,
     };
   }
 
@@ -111,9 +110,8 @@ export class OpenTelemetry implements Telemetry {
 interface Recorder {
   readonly tracer: Tracer;
   readonly propagator: W3CTraceContextPropagator;
-  readonly tokens: Histogram;
-  readonly duration: Histogram;
-  readonly firstToken: Histogram;
+  readonly limit: TraceLimit;
+  readonly metrics: AttemptMetrics;
 }
 
 const HEADERS_IN = {
@@ -130,58 +128,60 @@ const HEADERS_OUT = {
 class OpenRequest implements RequestRecord {
   readonly #recorder: Recorder;
   readonly #request: RequestContext;
-  readonly #context: Context;
-  readonly #span: Span;
+  /** Absent: the request is not traced. */
+  readonly #traced: Traced | undefined;
 
   constructor(recorder: Recorder, request: RequestContext) {
-    const parent = recorder.propagator.extract(ROOT_CONTEXT, request, HEADERS_IN);
-    const { method = 'GET' } = request.request;
     this.#recorder = recorder;
     this.#request = request;
-    this.#span = recorder.tracer.startSpan(
-      method,
-      { kind: SpanKind.SERVER, attributes: { 'http.request.method': method, 'svc.request.id': request.id } },
-      parent,
-    );
-    this.#context = trace.setSpan(parent, this.#span);
+    const parent = recorder.propagator.extract(ROOT_CONTEXT, request, HEADERS_IN);
+    if (trace.getSpanContext(parent) === undefined && !recorder.limit.take()) return;
+    const { method = 'GET' } = request.request;
+    const attributes = { 'http.request.method': method, 'svc.request.id': request.id };
+    const span = recorder.tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+    this.#traced = { span, context: trace.setSpan(parent, span) };
   }
 
   attempt(model: ServedModel): AttemptRecord {
-    return new OpenAttempt(this.#recorder, this.#context, this.#request, model);
+    return new OpenAttempt(this.#recorder, this.#traced?.context, this.#request, model);
   }
 
   end(status: number): void {
+    if (this.#traced === undefined) return;
+    const { span } = this.#traced;
     const { route = 'none', organization, model, key, errorType } = this.#request.logFields;
-    this.#span.updateName(`${this.#request.request.method} ${route}`);
-    this.#span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
-    this.#span.setAttributes(known({ 'svc.organization': organization, 'svc.model': model, 'svc.key': key }));
-    if (errorType !== undefined) this.#span.setAttribute('error.type', errorType);
-    if (status >= 500) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    this.#span.end();
+    span.updateName(`${this.#request.request.method} ${route}`);
+    span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
+    span.setAttributes(known({ 'svc.organization': organization, 'svc.model': model, 'svc.key': key }));
+    if (errorType !== undefined) span.setAttribute('error.type', errorType);
+    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
   }
 }
 
-/** A client span for one request to an upstream. */
+interface Traced {
+  readonly span: Span;
+  readonly context: Context;
+}
+
+/** A client span for one request to an upstream, if it is traced, and its metrics. */
 class OpenAttempt implements AttemptRecord {
   readonly headers: Record<string, string> = {};
-  readonly #recorder: Recorder;
-  readonly #span: Span;
-  readonly #attributes: Attributes;
+  readonly #metrics: AttemptMetrics;
+  readonly #span: Span | undefined;
+  readonly #operation: string;
+  readonly #model: ServedModel;
   readonly #began = performance.now();
 
-  constructor(recorder: Recorder, parent: Context, request: RequestContext, model: ServedModel) {
-    const { endpoint } = model;
-    const operation = OPERATIONS[request.logFields.route ?? ''] ?? 'chat';
-    this.#recorder = recorder;
-    this.#attributes = {
-      'gen_ai.operation.name': operation,
-      'gen_ai.provider.name': PROVIDER_NAMES[endpoint.kind] ?? model.provider,
-      'gen_ai.request.model': model.id,
-      ...serverOf(endpoint.baseURL),
-    };
+  /** @param parent absent: not traced. */
+  constructor(recorder: Recorder, parent: Context | undefined, request: RequestContext, model: ServedModel) {
+    this.#metrics = recorder.metrics;
+    this.#operation = OPERATIONS[request.logFields.route ?? ''] ?? 'chat';
+    this.#model = model;
+    if (parent === undefined) return;
     this.#span = recorder.tracer.startSpan(
-      `${operation} ${model.id}`,
-      { kind: SpanKind.CLIENT, attributes: { ...this.#attributes, 'svc.model': model.ref } },
+      `${this.#operation} ${model.id}`,
+      { kind: SpanKind.CLIENT, attributes: { ...attributesOf(this.#operation, model), 'svc.model': model.ref } },
       parent,
     );
     recorder.propagator.inject(trace.setSpan(parent, this.#span), this.headers, HEADERS_OUT);
@@ -190,42 +190,43 @@ class OpenAttempt implements AttemptRecord {
   end(result: AttemptEnd): void {
     const error = 'error' in result ? result.error : result.answer?.error;
     const answer = 'error' in result ? undefined : result.answer;
-    const attributes = { ...this.#attributes, ...(error ? { 'error.type': error.errorType } : {}) };
-    if (error) {
-      this.#span.setStatus({ code: SpanStatusCode.ERROR });
-      this.#span.setAttributes(
-        known({ 'error.type': error.errorType, 'http.response.status_code': error.upstreamStatus }),
-      );
-    }
-    if (answer) {
-      this.#span.setAttributes(
-        known({
-          'gen_ai.response.model': answer.answeredBy,
-          'gen_ai.usage.input_tokens': answer.usage?.input,
-          'gen_ai.usage.output_tokens': answer.usage?.output,
-          'gen_ai.usage.cache_read.input_tokens': answer.usage?.cacheRead,
-          'svc.outcome': answer.outcome,
-        }),
-      );
-      this.#measure(answer);
-    }
-    this.#recorder.duration.record((performance.now() - this.#began) / 1000, attributes, contexts.active());
-    this.#span.end();
+    if (this.#span !== undefined) endSpan(this.#span, error, answer);
+    const key = `${this.#operation} ${this.#model.ref}`;
+    this.#metrics.record(key, () => attributesOf(this.#operation, this.#model), error?.errorType, {
+      duration: (performance.now() - this.#began) / 1000,
+      firstToken: answer !== undefined && answer.firstByteMs > 0 ? answer.firstByteMs / 1000 : undefined,
+      input: answer?.usage?.input,
+      output: answer?.usage?.output,
+    });
   }
+}
 
-  #measure({
-    usage,
-    firstByteMs,
-  }: {
-    usage: { input: number; output: number } | undefined;
-    firstByteMs: number;
-  }): void {
-    const { tokens, firstToken } = this.#recorder;
-    if (firstByteMs > 0) firstToken.record(firstByteMs / 1000, this.#attributes);
-    if (usage === undefined) return;
-    tokens.record(usage.input, { ...this.#attributes, 'gen_ai.token.type': 'input' });
-    tokens.record(usage.output, { ...this.#attributes, 'gen_ai.token.type': 'output' });
+function endSpan(span: Span, error: SvcError | undefined, answer: RelayedAnswer | undefined): void {
+  if (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setAttributes(known({ 'error.type': error.errorType, 'http.response.status_code': error.upstreamStatus }));
   }
+  if (answer) {
+    span.setAttributes(
+      known({
+        'gen_ai.response.model': answer.answeredBy,
+        'gen_ai.usage.input_tokens': answer.usage?.input,
+        'gen_ai.usage.output_tokens': answer.usage?.output,
+        'gen_ai.usage.cache_read.input_tokens': answer.usage?.cacheRead,
+        'svc.outcome': answer.outcome,
+      }),
+    );
+  }
+  span.end();
+}
+
+function attributesOf(operation: string, { endpoint, provider, id }: ServedModel): Attributes {
+  return {
+    'gen_ai.operation.name': operation,
+    'gen_ai.provider.name': PROVIDER_NAMES[endpoint.kind] ?? provider,
+    'gen_ai.request.model': id,
+    ...serverOf(endpoint.baseURL),
+  };
 }
 
 /** Attributes without those that are undefined. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { toNano } from '../../../src/base/money.ts';
 import { BudgetBook } from '../../../src/gateway/limits/budget-book.ts';
+import { BudgetLeases } from '../../../src/gateway/limits/budget-leases.ts';
 import type { CallerLimits } from '../../../src/gateway/limits/limits.ts';
 import { RequestLimits } from '../../../src/gateway/limits/request-limits.ts';
-import { Leases } from '../../../src/gateway/postgres/leases.ts';
+import { PostgresBudgets } from '../../../src/gateway/postgres/postgres-budgets.ts';
 import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
 import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
@@ -19,14 +20,14 @@ const CENT = 10_000_000;
 class TestReplica {
   readonly id = randomUUID();
   readonly connection: PostgresConnection;
-  readonly leases: Leases;
+  readonly leases: BudgetLeases;
   readonly book: BudgetBook;
   readonly #rows: UsageRow[] = [];
   #refused: SvcError | undefined;
 
   constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day') {
     this.connection = new PostgresConnection(url);
-    this.leases = new Leases(this.connection, this.id, () => undefined);
+    this.leases = new BudgetLeases(new PostgresBudgets(this.connection, this.id), () => undefined);
     this.book = new BudgetBook(undefined, undefined, this.leases);
     const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
     this.book.update(new Map([['b', rule]]), new Map(), []);

@@ -162,6 +162,67 @@ describe('gateways that share a state in Postgres', () => {
     assert.ok(allowed <= 20, String(allowed));
   });
 
+  it('svc keys revoke --cut: ends the streams of all replicas', async () => {
+    harness.upstream.respond(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      while (!response.destroyed) {
+        response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi' } }] })}\n\n`);
+        await sleep(50);
+      }
+    });
+    const key = await createKey('k');
+    const replicas = await Promise.all([harness.serve(), harness.serve()]);
+    const streams = await Promise.all(replicas.map((each) => harness.send(each.url, { stream: true }, key)));
+    assert.deepEqual(
+      streams.map((each) => each.status),
+      [200, 200],
+    );
+    const ends = Promise.all(streams.map((each) => each.text().catch(() => 'cut')));
+    await harness.svc('keys', 'revoke', 'k', '--cut');
+    await ends;
+  });
+
+  it('a start while Postgres is away: no share of a budget, so paid models get 503 and free models go on', async () => {
+    const models = { m: { cost: { input: 1, output: 2 } }, free: { cost: { input: 0, output: 0 } } };
+    await harness.configure(models, { state: url });
+    const first = await harness.serve();
+    const budget = { usd: 20, period: 'total', timeZone: 'UTC', mode: 'hard', model: '*' } as const;
+    const key = await createKey('limited', [budget]);
+    await until('a share is granted', async () => (await status(first, key)) === 200);
+    const exit = once(first.child, 'exit');
+    first.child.kill('SIGTERM');
+    await exit;
+    await server.kill();
+    try {
+      const again = await harness.serve();
+      assert.equal(await status(again, key), 503);
+      const free = await harness.send(again.url, { model: 'up/free' }, key);
+      assert.equal(free.status, 200, await free.text());
+    } finally {
+      await server.start();
+    }
+  });
+
+  it('workers of one machine are replicas: rates hold for all of them, and all rows are stored', async () => {
+    const key = await admin.createKey(ACTOR, {
+      name: 'k',
+      limits: { budgets: [], rates: [{ requests: 30, model: '*' }] },
+    });
+    const gateway = await harness.serve(['--workers', '3']);
+    await gateway.logged('all workers accept requests');
+    let allowed = 0;
+    const from = performance.now();
+    while (performance.now() - from < 5_000) {
+      const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => status(gateway, key)));
+      allowed += answers.filter((code) => code === 200).length;
+    }
+    assert.ok(allowed <= 30 && allowed >= 28, String(allowed));
+    await until('all rows are stored', async () => (await stored()) === allowed);
+    const rows = await query(url, 'SELECT count(*) AS n FROM svc.replicas WHERE released_at IS NULL');
+    assert.equal(Number(rows[0]?.n), 3);
+    await consistent();
+  });
+
   it('a replica that was killed: the next process sends its rows, each once', async () => {
     const first = await harness.serve();
     const key = await createKey('k');

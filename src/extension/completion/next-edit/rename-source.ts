@@ -5,6 +5,13 @@ import { pathInFolder, toChanges, toPosition } from '../../document-view.ts';
 
 /** Wait after a change, before the name at the cursor is looked up: the user may be typing it. */
 const AFTER_CHANGE_MS = 500;
+/** Wait after a move: a cursor that moves on needs no lookup. */
+const AFTER_MOVE_MS = 50;
+/**
+ * A lookup begins before the earlier ones end, because the user may type at once, and a language server answers in
+ * order. More would fill its queue.
+ */
+const MAX_LOOKUPS = 3;
 /** A rename of more files needs a review of its own. */
 const MAX_FILES = 50;
 /** Places in one edit. */
@@ -23,9 +30,11 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
   readonly #watch: vscode.Disposable;
   #timer: NodeJS.Timeout | undefined;
   #tracked: TrackedRename | undefined;
-  /** The lookup that runs, with the changes since it began. */
-  #lookup: { readonly uri: string; changes: Parameters<TrackedRename['changed']>[0][] } | undefined;
-  #looking = Promise.resolve();
+  /** The lookups that run. */
+  readonly #lookups = new Set<Lookup>();
+  /** Number of the lookup that found `#tracked`, and of the last one. */
+  #trackedBy = 0;
+  #begun = 0;
   #again = false;
   /** Document version at the last move of the cursor. */
   #version: { readonly uri: string; readonly version: number } | undefined;
@@ -47,7 +56,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
 
   async find(edit: FinishedEdit, signal: AbortSignal): Promise<readonly Found[]> {
     // The user may have typed the new name before the language answered.
-    await this.#looking;
+    await Promise.all([...this.#lookups].map(({ done }) => done));
     const tracked = this.#tracked;
     const document = findOpenDocument(edit.document.uri);
     if (!tracked?.valid || tracked.declaration.uri !== edit.document.uri || document === undefined) return [];
@@ -69,17 +78,13 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     return found;
   }
 
-  #cursorMoved({ document, selection }: vscode.TextEditor): void {
+  #cursorMoved({ document }: vscode.TextEditor): void {
     const uri = document.uri.toString();
     const typed = this.#version?.uri === uri && this.#version.version !== document.version;
     this.#version = { uri, version: document.version };
     if (document !== vscode.window.activeTextEditor?.document || !this.#active(document)) return;
-    const range = this.#tracked && this.#tracked.declaration.uri === uri ? toRange(this.#tracked.range) : undefined;
-    // The cursor is still in the name: it has been looked up, or is being changed.
-    if (range?.contains(selection.active)) return;
     clearTimeout(this.#timer);
-    if (typed) this.#timer = setTimeout(() => this.#lookUp(), AFTER_CHANGE_MS);
-    else this.#lookUp();
+    this.#timer = setTimeout(() => this.#lookUp(), typed ? AFTER_CHANGE_MS : AFTER_MOVE_MS);
   }
 
   #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
@@ -88,28 +93,43 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
       uri: document.uri.toString(),
       changes: toChanges(contentChanges),
     };
-    this.#lookup?.changes.push(change);
+    for (const { changes } of this.#lookups) changes.push(change);
     this.#tracked?.changed(change);
   }
 
-  /** One lookup at a time, so that a cursor that moves fast does not fill the queue of a language server. */
-  #lookUp(): void {
-    if (this.#lookup === undefined) this.#looking = this.#lookUpUntilDone();
-    else this.#again = true;
+  /** True if the cursor is in the name that was looked up. The user may be changing it. */
+  #isTracked({ document, selection }: vscode.TextEditor): boolean {
+    const tracked = this.#tracked;
+    return tracked?.declaration.uri === document.uri.toString() && toRange(tracked.range).contains(selection.active);
   }
 
-  async #lookUpUntilDone(): Promise<void> {
-    do {
-      this.#again = false;
-      const editor = vscode.window.activeTextEditor;
-      if (editor === undefined) return;
-      this.#lookup = { uri: editor.document.uri.toString(), changes: [] };
-      const tracked = await trackRename(editor.document, editor.selection.start).catch(() => undefined);
-      for (const change of this.#lookup.changes) tracked?.changed(change);
-      this.#lookup = undefined;
-      if (tracked?.valid) this.#tracked = tracked;
-    } while (this.#again);
+  #lookUp(): void {
+    this.#again = this.#lookups.size >= MAX_LOOKUPS;
+    const editor = vscode.window.activeTextEditor;
+    if (this.#again || editor === undefined || this.#isTracked(editor)) return;
+    this.#begun += 1;
+    const number = this.#begun;
+    const changes: Lookup['changes'] = [];
+    const done = trackRename(editor.document, editor.selection.start)
+      .catch(() => undefined)
+      .then((tracked) => {
+        this.#lookups.delete(lookup);
+        for (const change of changes) tracked?.changed(change);
+        if (tracked?.valid && number > this.#trackedBy) {
+          this.#tracked = tracked;
+          this.#trackedBy = number;
+        }
+        if (this.#again) this.#lookUp();
+      });
+    const lookup: Lookup = { changes, done };
+    this.#lookups.add(lookup);
   }
+}
+
+interface Lookup {
+  /** What changed since it began. */
+  readonly changes: Parameters<TrackedRename['changed']>[0][];
+  readonly done: Promise<void>;
 }
 
 /** The places of a rename, if the position is in the name of a declaration. */

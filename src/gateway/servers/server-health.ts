@@ -5,7 +5,7 @@ export class ServerHealth {
   readonly #log: Log;
   readonly #server: string;
   readonly #alert: string;
-  #away = false;
+  #awayAt: number | undefined;
 
   /** @param server address without credentials. @param alert name of the alert, such as `state-away`. */
   constructor(log: Log, server: string, alert: string) {
@@ -16,18 +16,23 @@ export class ServerHealth {
 
   /** No call was answered since one failed. */
   get away(): boolean {
-    return this.#away;
+    return this.#awayAt !== undefined;
+  }
+
+  /** When the first of those calls failed; of the monotonic clock. */
+  get awayAt(): number | undefined {
+    return this.#awayAt;
   }
 
   failed(error: string): void {
-    if (this.#away) return;
-    this.#away = true;
+    if (this.away) return;
+    this.#awayAt = performance.now();
     this.#log.error({ alert: this.#alert, server: this.#server, error }, 'the server can’t be reached');
   }
 
   answered(): void {
-    if (!this.#away) return;
-    this.#away = false;
+    if (!this.away) return;
+    this.#awayAt = undefined;
     this.#log.info({ server: this.#server }, 'the server can be reached again');
   }
 }

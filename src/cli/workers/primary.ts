@@ -1,0 +1,183 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../gateway/gateway-deps.ts';
+import { type PrimaryMessage, WORKER_MESSAGE, type WorkerMessage } from '../../gateway/workers/messages.ts';
+import { type KeptBudgets, ShareKeeper } from '../../gateway/workers/share-keeper.ts';
+
+export interface PrimaryOptions {
+  readonly count: number;
+  readonly log: Log;
+  /** For the time in which requests are accepted after the signal to end, and for running requests. */
+  readonly delayMs: number;
+  readonly drainMs: number;
+  readonly budgets: KeptBudgets;
+}
+
+interface Started {
+  readonly worker: Worker;
+  readonly at: number;
+  /** It was told to stop. */
+  stopping: boolean;
+  /** Resolves with whether it accepts requests; false if it ended before. */
+  readonly ready: Promise<boolean>;
+}
+
+/** Milliseconds after which a worker that ended did run; otherwise the next one has to wait. */
+const STABLE_MS = 5_000;
+const MAX_WAIT_MS = 30_000;
+/** Milliseconds for a worker's metrics. */
+const METRICS_MS = 1_000;
+/** Milliseconds in which a replaced worker asks clients to open other connections. */
+const REPLACED_MS = 1_000;
+/** Milliseconds that a worker may take to end in addition to those for its requests. */
+const END_MS = 15_000;
+
+/** Starts the workers, keeps what they share, and starts one that ends again. */
+export class Primary {
+  readonly #options: PrimaryOptions;
+  readonly #keeper: ShareKeeper;
+  readonly #workers = new Map<number, Started>();
+  /** Those that take part in an answer about metrics, by number. */
+  readonly #collecting = new Map<number, (metrics: string) => void>();
+  #number = 0;
+  #failures = 0;
+  #ending = false;
+  #replacing: Promise<void> = Promise.resolve();
+
+  constructor(options: PrimaryOptions) {
+    this.#options = options;
+    this.#keeper = new ShareKeeper(options.budgets, (id, wanted) =>
+      this.#send(id, { type: 'wanted', ...copy(wanted) }),
+    );
+  }
+
+  /** Starts one worker, and the others when it accepts requests. @returns its exit code if it does not. */
+  async start(): Promise<number> {
+    const first = this.#fork();
+    if (!(await first.ready)) return first.worker.process.exitCode ?? 1;
+    const others = Array.from({ length: this.#options.count - 1 }, () => this.#fork());
+    await Promise.all(others.map(({ ready }) => ready));
+    this.#options.log.info({ workers: this.#workers.size }, 'all workers accept requests');
+    return 0;
+  }
+
+  /** Replaces the workers one after the other. A worker ends when its requests have ended. */
+  replace(): void {
+    this.#replacing = this.#replacing.then(() => this.#replaceAll());
+  }
+
+  /** Ends all workers. @param hurry whether their requests end at once. */
+  async end(hurry: AbortSignal): Promise<void> {
+    this.#ending = true;
+    const { delayMs, drainMs } = this.#options;
+    hurry.addEventListener('abort', () => {
+      for (const id of this.#workers.keys()) this.#send(id, { type: 'hurry' });
+    });
+    await Promise.all([...this.#workers.values()].map((each) => this.#stop(each, delayMs, false, delayMs + drainMs)));
+  }
+
+  async #replaceAll(): Promise<void> {
+    const { log, drainMs } = this.#options;
+    log.info({ workers: this.#workers.size }, 'replacing the workers');
+    for (const old of [...this.#workers.values()]) {
+      if (this.#ending || old.stopping) continue;
+      const { ready, worker } = this.#fork();
+      if (!(await ready)) {
+        log.error({ worker: worker.process.pid }, 'the new worker does not start: the others go on');
+        return;
+      }
+      if (!this.#ending) await this.#stop(old, REPLACED_MS, true, REPLACED_MS + drainMs);
+    }
+    log.info({}, 'all workers were replaced');
+  }
+
+  async #stop(started: Started, delayMs: number, replaced: boolean, withinMs: number): Promise<void> {
+    const { worker } = started;
+    started.stopping = true;
+    if (worker.isDead()) return;
+    const exit = once(worker, 'exit');
+    this.#send(worker.id, { type: 'stop', delayMs, replaced });
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs + END_MS);
+    await exit;
+    clearTimeout(timer);
+  }
+
+  #fork(): Started {
+    const worker = cluster.fork();
+    const ready = new Promise<boolean>((resolve) => {
+      worker.on('message', (raw: unknown) => {
+        const { success, data } = WORKER_MESSAGE.safeParse(raw);
+        if (!success) return;
+        if (data.type === 'ready') resolve(true);
+        this.#receive(worker.id, data);
+      });
+      worker.on('exit', (code, signal) => {
+        resolve(false);
+        void this.#ended(worker.id, code, signal);
+      });
+    });
+    worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'worker'));
+    const started = { worker, at: performance.now(), stopping: false, ready };
+    this.#workers.set(worker.id, started);
+    this.#keeper.join(worker.id);
+    return started;
+  }
+
+  async #ended(id: number, code: number | null, signal: string | null): Promise<void> {
+    const ended = this.#workers.get(id);
+    this.#workers.delete(id);
+    this.#keeper.leave(id);
+    if (ended === undefined || ended.stopping || this.#ending || !(await ended.ready)) return;
+    this.#failures = performance.now() - ended.at < STABLE_MS ? this.#failures + 1 : 0;
+    const waitMs = this.#failures === 0 ? 0 : Math.min(MAX_WAIT_MS, 500 * 2 ** this.#failures);
+    this.#options.log.error(
+      { alert: 'worker-ended', worker: ended.worker.process.pid, code, signal, waitMs },
+      'a worker ended: it is started again',
+    );
+    await sleep(waitMs);
+    while (!this.#ending && !(await this.#fork().ready)) await sleep(MAX_WAIT_MS);
+  }
+
+  #receive(id: number, message: WorkerMessage): void {
+    switch (message.type) {
+      case 'ready':
+        return;
+      case 'ask': {
+        const { workers, rates, budgets } = this.#keeper.ask(id, message);
+        const { number } = message;
+        return this.#send(id, { type: 'answer', number, workers, rates: [...rates], budgets: [...budgets] });
+      }
+      case 'metrics':
+        return void this.#collect(id, message.number);
+      case 'own-metrics':
+        return this.#collecting.get(message.number)?.(message.metrics);
+    }
+  }
+
+  /** Answers with the metrics of all workers that answer in time. */
+  async #collect(id: number, number: number): Promise<void> {
+    const metrics = await Promise.all([...this.#workers.keys()].map((each) => this.#metricsOf(each)));
+    this.#send(id, { type: 'metrics', number, metrics: metrics.filter((each) => each !== undefined) });
+  }
+
+  async #metricsOf(id: number): Promise<string | undefined> {
+    this.#number += 1;
+    const number = this.#number;
+    const own = new Promise<string>((resolve) => this.#collecting.set(number, resolve));
+    this.#send(id, { type: 'own-metrics', number });
+    const found = await Promise.race([own, sleep(METRICS_MS, undefined, { ref: false })]);
+    this.#collecting.delete(number);
+    return found;
+  }
+
+  #send(id: number, message: PrimaryMessage): void {
+    const worker = this.#workers.get(id)?.worker;
+    // A worker may end at any time.
+    if (worker?.isConnected() === true) worker.send(message, () => undefined);
+  }
+}
+
+function copy({ rates, budgets }: { readonly rates: readonly string[]; readonly budgets: readonly string[] }) {
+  return { rates: [...rates], budgets: [...budgets] };
+}

@@ -1,0 +1,183 @@
+import type { Budget, BudgetWindow } from './budget.ts';
+import { BudgetShare, type SharedBudgets } from './budget-share.ts';
+
+/** Nano-USD that a process asks for if it does not know what requests cost. */
+const BASE_NANO = 250_000_000;
+/**
+ * A process asks for what it spends in this time, so that it can go on while the store is started again, and for this
+ * many of its largest requests.
+ */
+const AHEAD_MS = 120_000;
+/** It asks again when less than this part is left. */
+const REFILL = 0.75;
+const AHEAD_REQUESTS = 4;
+/** Milliseconds before the end of a window in which the share of the next one is requested. */
+const NEXT_MS = 30_000;
+/** Milliseconds after the last answer of the store in which shares may be spent. */
+const USABLE_MS = 600_000;
+/** Milliseconds without a request after which others may have the whole share. */
+const IDLE_MS = 2_000;
+
+/** What a process wants of one window of a budget. */
+export interface BudgetQuestion {
+  readonly id: string;
+  readonly budget: Budget;
+  readonly window: BudgetWindow;
+  /** Nano-USD more; negative if some are given back. */
+  readonly want: number;
+  /** What a refused request needs at least. */
+  readonly needed: number;
+}
+
+/** Nano-USD of a window. */
+export interface BudgetAnswer {
+  readonly id: string;
+  readonly start: number;
+  /** Subtracted for this process, in total. */
+  readonly granted: number;
+  /** The part of it that the store has counted as spent. */
+  readonly settled: number;
+  /** Spent by all processes. */
+  readonly spent: number;
+  /** What no process holds. */
+  readonly free: number;
+  /** What other processes hold. */
+  readonly others: number;
+}
+
+/**
+ * Grants leases of budgets: at most half of an equal part of what is free, so that little is held when little is left;
+ * but what a request needs, if it is there.
+ */
+export interface BudgetStore {
+  ask(questions: readonly BudgetQuestion[]): Promise<readonly BudgetAnswer[]>;
+}
+
+/**
+ * Shares of budgets as leases in a store. A lease is subtracted from the budget when it is granted, and it is settled
+ * when the rows are stored. So the sum of what is spent and of what is leased never exceeds a budget,
+ * whatever happens to replicas and connections.
+ */
+export class BudgetLeases implements SharedBudgets {
+  readonly #store: BudgetStore;
+  readonly #wake: () => void;
+  /** Also of budgets that were removed, because their leases still exist. */
+  readonly #shares = new Map<string, BudgetShare>();
+  /** Budgets of which something was spent or needed. */
+  #changed = new Set<string>();
+  #asking: Promise<void> = Promise.resolve();
+  /** Windows of which another process needs more, by `windowId`. */
+  wanted: ReadonlySet<string> = new Set();
+  /** When the store answered last; of the monotonic clock. */
+  answeredAt = Number.NEGATIVE_INFINITY;
+
+  /** @param wake is called when more may be needed. */
+  constructor(store: BudgetStore, wake: () => void) {
+    this.#store = store;
+    this.#wake = wake;
+  }
+
+  share(id: string): BudgetShare {
+    const found = this.#shares.get(id);
+    if (found !== undefined) return found;
+    const changed = () => {
+      this.#changed.add(id);
+      this.#wake();
+    };
+    const share = new BudgetShare(() => performance.now() - this.answeredAt < USABLE_MS, changed);
+    this.#shares.set(id, share);
+    changed();
+    return share;
+  }
+
+  /**
+   * Asks for what budgets need, and gives back what others need. One question at a time.
+   *
+   * @param all whether to look at all budgets, and not only at those that have changed.
+   */
+  ask(budgets: ReadonlyMap<string, Budget>, all: boolean, answered: (budget: Budget) => void): Promise<void> {
+    const turn = this.#asking.then(() => this.#ask(budgets, all, answered));
+    this.#asking = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ask(budgets: ReadonlyMap<string, Budget>, all: boolean, answered: (budget: Budget) => void): Promise<void> {
+    const questions = this.#questions(all ? budgets.keys() : this.#changed, budgets);
+    this.#changed = new Set();
+    if (questions.length === 0) return;
+    const asked = performance.now();
+    for (const { budget, window, want } of questions) {
+      giveBack(budget, window, want);
+      budget.share?.asked();
+    }
+    const answers = await this.#store.ask(questions);
+    this.answeredAt = asked;
+    const byWindow = new Map(questions.map((each) => [windowId(each.id, each.window.start), each]));
+    for (const answer of answers) {
+      const question = byWindow.get(windowId(answer.id, answer.start));
+      if (question !== undefined) applyAnswer(question, answer, answered);
+    }
+  }
+
+  #questions(ids: Iterable<string>, budgets: ReadonlyMap<string, Budget>): BudgetQuestion[] {
+    const now = Date.now();
+    const found: BudgetQuestion[] = [];
+    for (const id of ids) {
+      const budget = budgets.get(id);
+      if (budget === undefined) continue;
+      const window = budget.window(now);
+      const own = this.#question(id, budget, window);
+      if (own !== undefined) found.push(own);
+      if (window.end - now >= NEXT_MS) continue;
+      const next = budget.windowAt(window.end);
+      if (budget.share?.window(next.start) === undefined) {
+        found.push({ id, budget, window: next, want: BASE_NANO, needed: 0 });
+      }
+    }
+    return found;
+  }
+
+  #question(id: string, budget: Budget, window: BudgetWindow): BudgetQuestion | undefined {
+    const { share } = budget;
+    if (share === undefined) return undefined;
+    const { largest, recent } = share;
+    const known = share.window(window.start);
+    const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
+    const elapsed = Math.max(1_000, performance.now() - recent.since);
+    const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
+    const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;
+    if (known === undefined || needed > 0) return { id, budget, window, want: target - left, needed };
+    if (left > 0 && this.wanted.has(windowId(id, window.start))) {
+      // What is less than a request needs can't be spent here.
+      const keep = performance.now() - share.usedAt > IDLE_MS || left < largest ? 0 : largest;
+      if (left > keep) return { id, budget, window, want: keep - left, needed: 0 };
+    }
+    // If nothing is free, the next request that is refused asks.
+    return left < target * REFILL && known.free > 0
+      ? { id, budget, window, want: target - left, needed: 0 }
+      : undefined;
+  }
+}
+
+function applyAnswer(
+  { budget, window }: BudgetQuestion,
+  { granted, settled, spent, free, others }: BudgetAnswer,
+  answered: (budget: Budget) => void,
+): void {
+  budget.share?.answer(window.start, { granted, spent: settled, free, others });
+  if (budget.window().start !== window.start) return;
+  // Rows that are not stored yet are part of what is spent.
+  const unsent = (budget.share?.window(window.start)?.used ?? 0) - settled;
+  budget.restore(spent + unsent);
+  answered(budget);
+}
+
+export function windowId(budget: string, start: number): string {
+  return `${start} ${budget}`;
+}
+
+/** What is given back must not be spent, whether the question arrives or not. */
+function giveBack(budget: Budget, window: BudgetWindow, want: number): void {
+  const known = budget.share?.window(window.start);
+  if (known !== undefined && want < 0) known.granted += want;
+}

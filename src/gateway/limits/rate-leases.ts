@@ -1,0 +1,184 @@
+import type { Rate } from './rate.ts';
+import { RateShare, type SharedRates } from './rate-share.ts';
+
+const KINDS = ['requests', 'tokens', 'parallel'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Milliseconds in which use is collected before it is reported. */
+const REPORT_MS = 500;
+/** Milliseconds without a request after which others may have the whole share. */
+const IDLE_MS = 1_000;
+
+/** What a process tells about its lease of one rate. Integers. */
+export interface RateQuestion {
+  readonly id: string;
+  readonly limit: number;
+  /** Used since the last question. Running requests are not used up. */
+  readonly used: number;
+  /** What may still be used of the lease. */
+  readonly left: number;
+  /** The lease: also running requests hold theirs. */
+  readonly held: number;
+  /** What a refused request needs more; negative if a part of the lease is given back. */
+  readonly needed: number;
+}
+
+export interface RateAnswer {
+  readonly id: string;
+  readonly extra: number;
+  /** What no process holds. */
+  readonly free: number;
+  /** Milliseconds until more is free, if nothing is. */
+  readonly waitMs: number;
+}
+
+/** Grants leases of rates: at most half of an equal part of what is free, but what a request needs, if it is there. */
+export interface RateStore {
+  /** @throws an error if it is not known whether the store has counted. */
+  ask(questions: readonly RateQuestion[]): Promise<RateGrants>;
+}
+
+export interface RateGrants {
+  readonly answers: readonly RateAnswer[];
+  /** Number of gateways. */
+  readonly replicas: number;
+}
+
+export interface RateLeasesOptions {
+  /** When the store was lost, of the monotonic clock; undefined if it answers. */
+  readonly lostAt: () => number | undefined;
+  /** Is called with the milliseconds after which `ask` must be called. */
+  readonly wake: (milliseconds: number) => void;
+  /** Milliseconds in which use is collected before it is reported, default 500. */
+  readonly reportMs?: number;
+  /** Number of gateways while the store is away, if it is known from elsewhere. */
+  readonly replicas?: () => number | undefined;
+}
+
+interface Asked extends RateQuestion {
+  readonly share: RateShare;
+  /** Used without a share, while the store was away. Negative or 0. */
+  readonly debt: number;
+}
+
+/**
+ * Shares of rates as leases in a store. What a process reports as used counts for a minute from then on, and was part
+ * of its lease before. So no minute has more than the limit, wherever it starts. A process that ends without a word
+ * keeps its lease for more than a minute.
+ */
+export class RateLeases implements SharedRates {
+  readonly #store: RateStore;
+  readonly #options: RateLeasesOptions;
+  readonly #shares = new Map<string, RateShare>();
+  #changed = new Set<string>();
+  #asking: Promise<void> = Promise.resolve();
+  #replicas = 1;
+  /** Rates of which another process needs more. */
+  wanted: ReadonlySet<string> = new Set();
+
+  constructor(store: RateStore, options: RateLeasesOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  shares(id: string): Readonly<Record<Kind, RateShare>> {
+    const share = (kind: Kind) => {
+      // The first question is asked before something is used.
+      const name = `${kind} ${id}`;
+      this.#changed.add(name);
+      const found = this.#shares.get(name) ?? new RateShare(name, this);
+      this.#shares.set(name, found);
+      return found;
+    };
+    this.#options.wake(0);
+    return { requests: share('requests'), tokens: share('tokens'), parallel: share('parallel') };
+  }
+
+  get lostAt(): number | undefined {
+    return this.#options.lostAt();
+  }
+
+  /** Number of gateways; of the last answer, unless the store is away and it is known from elsewhere. */
+  get replicas(): number {
+    return (this.lostAt === undefined ? undefined : this.#options.replicas?.()) ?? this.#replicas;
+  }
+
+  changed(id: string, share: RateShare): void {
+    this.#changed.add(id);
+    this.#options.wake(share.needed > 0 ? 0 : (this.#options.reportMs ?? REPORT_MS));
+  }
+
+  /**
+   * Reports what was used, asks for more, and gives back what others need. One question at a time.
+   *
+   * @param all whether to look at all rates, and not only at those that have changed.
+   */
+  ask(rates: ReadonlyMap<string, Rate>, all: boolean): Promise<void> {
+    const turn = this.#asking.then(() => this.#ask(rates, all));
+    this.#asking = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ask(rates: ReadonlyMap<string, Rate>, all: boolean): Promise<void> {
+    const changed = [...this.#changed].map((name) => name.slice(name.indexOf(' ') + 1));
+    const questions = [...(all ? rates.keys() : new Set(changed))].flatMap((id) => {
+      const rate = rates.get(id);
+      return rate === undefined ? [] : KINDS.flatMap((kind) => this.#question(id, rate, kind));
+    });
+    this.#changed = new Set();
+    if (questions.length === 0) return;
+    const asked = performance.now();
+    for (const { share } of questions) {
+      share.unreported = 0;
+      share.needed = 0;
+    }
+    try {
+      const { answers, replicas } = await this.#store.ask(questions);
+      this.#replicas = replicas;
+      const byId = new Map(questions.map((each) => [each.id, each]));
+      for (const answer of answers) applyAnswer(byId.get(answer.id), answer, asked);
+    } catch (thrown) {
+      // If it was counted, it counts twice: less is allowed, not more.
+      for (const { share, used } of questions) share.unreported += used;
+      throw thrown;
+    }
+  }
+
+  #question(id: string, rate: Rate, kind: Kind): Asked | [] {
+    const limit = rate.rule[kind];
+    const share = rate.shares?.[kind];
+    const name = `${kind} ${id}`;
+    if (limit === undefined || share === undefined) return [];
+    const gives = this.wanted.has(name) && share.left >= 1 && share.needed === 0;
+    if (!gives && !this.#changed.has(name)) return [];
+    if (gives) share.left = performance.now() - share.usedAt > IDLE_MS ? 0 : Math.floor(share.left / 2);
+    const left = Math.floor(Math.max(0, share.left));
+    // What was used more than a minute ago does not count any more.
+    const used = kind === 'parallel' ? 0 : Math.round(Math.min(share.unreported, rate[kind].used()));
+    const held = left + (kind === 'parallel' ? rate.active : 0);
+    const needed = gives ? -1 : Math.ceil(Math.max(0, Math.min(share.needed, limit) - left));
+    return { id: name, share, limit, used, left, held, needed, debt: Math.min(0, share.left) };
+  }
+
+  /** The store has lost what it knew: all of the last minute is reported with the next question. */
+  reportAll(rates: ReadonlyMap<string, Rate>): void {
+    for (const [id, rate] of rates) {
+      for (const kind of KINDS) {
+        const share = rate.shares?.[kind];
+        if (share === undefined || rate.rule[kind] === undefined) continue;
+        share.unreported = kind === 'parallel' ? 0 : rate[kind].used();
+        this.#changed.add(`${kind} ${id}`);
+      }
+    }
+  }
+}
+
+/** What was used without a share is reported as used. */
+function applyAnswer(question: Asked | undefined, { extra, free, waitMs }: RateAnswer, asked: number): void {
+  if (question === undefined) return;
+  const { share, debt } = question;
+  share.left += extra - debt;
+  share.free = free;
+  share.waitMs = Math.max(0, waitMs);
+  share.answeredAt = asked;
+}

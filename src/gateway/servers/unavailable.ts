@@ -1,0 +1,33 @@
+import { SvcError } from '../../wire/errors/svc-error.ts';
+
+/** The server did not answer, refused the connection, or can't be written. The call may be repeated. */
+export class Unavailable extends SvcError {
+  readonly reason: string;
+  /** The server is there and refuses the user or the database. */
+  readonly refused: boolean;
+
+  constructor(reason: string, refused = false) {
+    super({
+      errorType: 'temporarily_unavailable',
+      message: `The database of the gateway’s state can’t be used: ${reason}.`,
+      retryable: true,
+    });
+    this.reason = reason;
+    this.refused = refused;
+  }
+}
+
+/** Waits for work until a deadline: a server that is frozen is one that is away. @throws Unavailable after it. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unavailable(`no answer within ${milliseconds} ms`)), milliseconds);
+  });
+  // When the socket is closed after the deadline, the work fails too.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+const rateQuestion = z.object({
+  id: z.string(),
+  limit: z.number(),
+  used: z.number(),
+  held: z.number(),
+  left: z.number(),
+  needed: z.number(),
+});
+const rateAnswer = z.object({ id: z.string(), extra: z.number(), free: z.number(), waitMs: z.number() });
+/** Nano-USD. `held` is what is left of the lease, and what was spent of it in rows that are not stored yet. */
+const budgetQuestion = z.object({
+  id: z.string(),
+  start: z.number(),
+  want: z.number(),
+  needed: z.number(),
+  held: z.number(),
+});
+const budgetAnswer = z.object({
+  id: z.string(),
+  start: z.number(),
+  amount: z.number(),
+  spent: z.number(),
+  free: z.number(),
+  others: z.number(),
+});
+
+/** What a worker sends to the primary. Answers have the number of their question. */
+export const WORKER_MESSAGE = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({
+    type: z.literal('ask'),
+    number: z.number(),
+    rates: z.array(rateQuestion),
+    budgets: z.array(budgetQuestion),
+  }),
+  z.object({ type: z.literal('metrics'), number: z.number() }),
+  z.object({ type: z.literal('own-metrics'), number: z.number(), metrics: z.string() }),
+]);
+/** What the primary sends to a worker. */
+export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('answer'),
+    number: z.number(),
+    workers: z.number(),
+    rates: z.array(rateAnswer),
+    budgets: z.array(budgetAnswer),
+  }),
+  z.object({ type: z.literal('wanted'), rates: z.array(z.string()), budgets: z.array(z.string()) }),
+  z.object({ type: z.literal('own-metrics'), number: z.number() }),
+  z.object({ type: z.literal('metrics'), number: z.number(), metrics: z.array(z.string()) }),
+  z.object({ type: z.literal('stop'), delayMs: z.number(), replaced: z.boolean() }),
+  z.object({ type: z.literal('hurry') }),
+]);
+
+export type WorkerMessage = z.infer<typeof WORKER_MESSAGE>;
+export type PrimaryMessage = z.infer<typeof PRIMARY_MESSAGE>;
+export type WorkerQuestion = z.infer<typeof budgetQuestion>;
+
+/** Questions of a worker about rates and budgets. */
+export interface Questions {
+  readonly rates: readonly z.infer<typeof rateQuestion>[];
+  readonly budgets: readonly WorkerQuestion[];
+}
+
+export interface Answers {
+  readonly workers: number;
+  readonly rates: readonly z.infer<typeof rateAnswer>[];
+  readonly budgets: readonly z.infer<typeof budgetAnswer>[];
+}
+
+/** Rates and windows of budgets of which a worker needs more. */
+export interface Wanted {
+  readonly rates: readonly string[];
+  readonly budgets: readonly string[];
+}

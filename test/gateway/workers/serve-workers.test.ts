@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Responder } from '../../upstream/upstream.ts';
+import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
+
+const WORKERS = 3;
+
+/** Calls `look` until it returns true. */
+async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 20_000): Promise<void> {
+  const start = performance.now();
+  while (!(await look())) {
+    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
+    await sleep(10);
+  }
+}
+
+describe('svc serve --workers', () => {
+  let harness: ServeHarness;
+
+  beforeEach(async () => {
+    harness = await ServeHarness.start();
+  });
+
+  afterEach(() => harness?.close());
+
+  const serve = async (...args: string[]) => {
+    const gateway = await harness.serve(['--workers', String(WORKERS), ...args]);
+    await gateway.logged('all workers accept requests');
+    return gateway;
+  };
+  const createKey = async (...limits: string[]) => {
+    const { stdout } = await harness.svc('keys', 'create', 'k', ...limits);
+    return stdout.trim().split('\n').at(-1) ?? '';
+  };
+  const workers = ({ child }: ServeProcess) =>
+    execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+      .split('\n')
+      .map(Number)
+      .filter((pid) => pid > 0 && pid !== child.pid);
+  /** On a connection of its own, so that any worker may get it. */
+  const send = (gateway: ServeProcess, key: string, more: Record<string, unknown> = {}) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, connection: 'close' },
+      body: JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }], ...more }),
+    });
+  const status = async (gateway: ServeProcess, key: string, more: Record<string, unknown> = {}) => {
+    const response = await send(gateway, key, more);
+    await response.text();
+    return response.status;
+  };
+  const answeredBy = (gateway: ServeProcess) =>
+    new Set(
+      gateway
+        .written()
+        .split('\n')
+        .filter((line) => line.includes('"msg":"request"'))
+        .map((line) => JSON.parse(line).pid),
+    );
+
+  it('all workers answer at one port, and /metrics has the sums of all', async () => {
+    const key = await createKey();
+    const gateway = await serve();
+    for (let sent = 0; sent < 30; sent += 1) assert.equal(await status(gateway, key), 200);
+    await until('all lines are in the log', () => gateway.written().split('"msg":"request"').length > 30);
+    assert.equal(answeredBy(gateway).size, WORKERS);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    assert.match(metrics, /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} 30\n/);
+  });
+
+  it('requests per minute: all workers together have the limit', async () => {
+    const key = await createKey('--rpm', '60');
+    const gateway = await serve();
+    let allowed = 0;
+    const from = performance.now();
+    while (performance.now() - from < 4_000) {
+      const codes = await Promise.all(Array.from({ length: 6 }, () => status(gateway, key)));
+      allowed += codes.filter((code) => code === 200).length;
+    }
+    assert.ok(allowed <= 60 && allowed >= 57, String(allowed));
+  });
+
+  it('requests at a time: all workers together have the limit', async () => {
+    let running = 0;
+    let most = 0;
+    harness.upstream.respond(async (_, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(300);
+      running -= 1;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'x' } }] }));
+    });
+    const key = await createKey('--parallel', '4');
+    const gateway = await serve();
+    await until('the limit is reached', async () => {
+      await Promise.all(Array.from({ length: 12 }, () => status(gateway, key)));
+      return most >= 4;
+    });
+    assert.equal(most, 4);
+  });
+
+  it('a hard budget: all workers together spend not more than it, and nearly all of it', async () => {
+    // Each request costs 0.000013 USD: 9 tokens of input and 2 of output.
+    await harness.configure({ m: { cost: { input: 1_000, output: 2_000 } } });
+    const key = await createKey('--budget', '1', '--mode', 'hard');
+    const gateway = await serve();
+    await until('the budget is spent', async () => {
+      const codes = await Promise.all(Array.from({ length: 20 }, () => status(gateway, key, { max_tokens: 2 })));
+      return codes.every((code) => code === 402);
+    });
+    await sleep(600);
+    const spent = (await harness.svc('usage', '--json')).stdout;
+    const cost = Number(/"cost(?:Usd)?":\s*([\d.]+)/.exec(spent)?.[1]);
+    assert.ok(cost <= 1 && cost >= 0.9, `${cost} ${spent}`);
+  });
+
+  it('svc keys revoke --cut: ends the streams of all workers', async () => {
+    harness.upstream.respond(endless);
+    const key = await createKey();
+    const gateway = await serve();
+    const streams = await Promise.all(Array.from({ length: 9 }, () => send(gateway, key, { stream: true })));
+    assert.deepEqual([...new Set(streams.map((each) => each.status))], [200]);
+    const ends = Promise.all(streams.map((each) => each.text().catch(() => 'cut')));
+    await harness.svc('keys', 'revoke', 'k', '--cut');
+    await ends;
+    assert.equal(await status(gateway, key), 401);
+  });
+
+  it('a worker that is killed is started again, and requests go on', async () => {
+    const key = await createKey();
+    const gateway = await serve();
+    const [first] = workers(gateway);
+    assert.equal(workers(gateway).length, WORKERS);
+    process.kill(first ?? 0, 'SIGKILL');
+    await gateway.logged('worker-ended');
+    await until('it is replaced', () => workers(gateway).length === WORKERS && !workers(gateway).includes(first ?? 0));
+    for (let sent = 0; sent < 10; sent += 1) assert.equal(await status(gateway, key), 200);
+  });
+
+  it('SIGTERM: all workers finish their streams, /readyz is 503 meanwhile, and all rows are stored', async () => {
+    harness.upstream.respond(slowly);
+    const key = await createKey();
+    const gateway = await serve('--drain-delay', '1');
+    const streams = await Promise.all(Array.from({ length: 9 }, () => send(gateway, key, { stream: true })));
+    const exit = once(gateway.child, 'exit');
+    gateway.child.kill('SIGTERM');
+    await until('not ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
+    const texts = await Promise.all(streams.map((each) => each.text()));
+    assert.ok(texts.every((text) => text.includes('[DONE]')));
+    assert.deepEqual(await exit, [0, null]);
+    const { stdout } = await harness.svc('usage', '--json');
+    assert.match(stdout, /"requests":\s*9\b/);
+  });
+
+  it('SIGUSR2: replaces all workers, cuts no stream and fails no request', async function () {
+    this.timeout(120_000);
+    harness.upstream.respond(slowly);
+    const key = await createKey();
+    const gateway = await serve('--drain', '30');
+    const before = workers(gateway);
+    const failed: string[] = [];
+    let going = true;
+    const client = async () => {
+      while (going) {
+        try {
+          const text = await (await send(gateway, key, { stream: true })).text();
+          if (!text.includes('[DONE]')) failed.push(text);
+        } catch (thrown) {
+          failed.push(String(thrown));
+        }
+      }
+    };
+    const clients = Array.from({ length: 12 }, client);
+    await sleep(300);
+    gateway.child.kill('SIGUSR2');
+    await gateway.logged('all workers were replaced');
+    going = false;
+    await Promise.all(clients);
+    assert.deepEqual(failed, []);
+    const after = workers(gateway);
+    assert.equal(after.length, WORKERS);
+    assert.ok(after.every((pid) => !before.includes(pid)));
+  });
+
+  it('the primary is killed: its workers end, and their rows are stored', async () => {
+    const key = await createKey();
+    const gateway = await serve();
+    const pids = workers(gateway);
+    for (let sent = 0; sent < 9; sent += 1) assert.equal(await status(gateway, key), 200);
+    gateway.child.kill('SIGKILL');
+    await until('the workers have ended', () => pids.every((pid) => !isAlive(pid)));
+    const { stdout } = await harness.svc('usage', '--json');
+    assert.match(stdout, /"requests":\s*9\b/);
+  });
+
+  it('a configuration that can’t be used: one message, and no worker is started again', async () => {
+    const blocker = await harness.serve();
+    const port = new URL(blocker.url).port;
+    await assert.rejects(harness.serve(['--workers', '3', '--port', port]), (error: Error) => {
+      assert.equal(error.message.split('is in use').length, 2, error.message);
+      return true;
+    });
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const frame = (delta: Record<string, unknown>, finish: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+
+/** A stream of about two seconds. */
+const slowly: Responder = async (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let sent = 0; sent < 10; sent += 1) {
+    response.write(frame({ content: 'Hello ' }));
+    await sleep(200);
+  }
+  response.end(`${frame({}, 'stop')}data: [DONE]\n\n`);
+};
+
+const endless: Responder = async (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  while (!response.destroyed) {
+    response.write(frame({ content: 'Hello ' }));
+    await sleep(50);
+  }
+};
