@@ -45,7 +45,7 @@ describe('svc usage', () => {
     const [head, ...lines] = out.trimEnd().split('\r\n');
     assert.match(
       head ?? '',
-      /^key,model,requests,failures,input_tokens,.*,cost,byok_cost,estimated_requests,first_byte_p50_ms,.*$/,
+      /^key,model,requests,failures,refused,client_gone,input_tokens,.*,cost,byok_cost,estimated_requests,first_byte_p50_ms,.*$/,
     );
     assert.deepEqual(
       lines.map((line) =>
