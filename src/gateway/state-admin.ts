@@ -14,7 +14,7 @@ import { type SessionStore, SqliteSessions } from './admin/sessions.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { type BudgetRule, budgetId } from './limits/limit-rules.ts';
 import type { UsageQuery } from './reports/usage-query.ts';
-import { readUsageReport, type UsageReport } from './reports/usage-report.ts';
+import { readUsageReport, readUsageReportSlowly, type UsageReport } from './reports/usage-report.ts';
 import {
   type Actor,
   type AuditFilter,
@@ -24,6 +24,7 @@ import {
   readAuditRow,
   writeAudit,
 } from './state/audit-log.ts';
+import { openReader } from './state/state-database.ts';
 import { transaction } from './state/transaction.ts';
 import type { UsageRow } from './state/usage-tables.ts';
 
@@ -106,7 +107,14 @@ export class SqliteAdmin extends SqliteSessions implements StateAdmin {
   }
 
   async usage(query: UsageQuery): Promise<UsageReport> {
-    return readUsageReport(this.#database, query);
+    // A connection of its own sees one moment, while requests go on and are written.
+    const reader = await openReader(this.#database);
+    if (reader === undefined) return readUsageReport(this.#database, query);
+    try {
+      return await readUsageReportSlowly(reader, query);
+    } finally {
+      reader.close();
+    }
   }
 
   async requests(query: RequestHistoryQuery): Promise<RequestHistoryPage> {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { type CalendarPeriod, PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
@@ -63,29 +64,53 @@ type Sums = Float64Array;
  * tag from the rows only. Without a period, the groups with the highest cost come first.
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
+  const parts = readInParts(database, query);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+/** The same with a pause after each part, in which requests are answered. They must write with another connection. */
+export async function readUsageReportSlowly(database: DatabaseSync, query: UsageQuery): Promise<UsageReport> {
+  const parts = readInParts(database, query);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+    await setImmediate();
+  }
+}
+
+/** Yields after each sealed day or hour. */
+function* readInParts(database: DatabaseSync, query: UsageQuery): Generator<undefined, UsageReport> {
   // All parts must be of one moment.
   const own = !database.isTransaction;
   if (own) database.exec('BEGIN');
   try {
     const report = new UsageSum(query);
-    report.add(readSums(database, query));
+    for (const part of readSums(database, query)) {
+      report.add(part);
+      yield;
+    }
     return report.end();
   } finally {
     if (own) database.exec('COMMIT');
   }
 }
 
-function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Readonly<Record<string, unknown>>> {
+type Rows = Iterable<Readonly<Record<string, unknown>>>;
+
+function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Rows> {
   const { since, until } = sealedRange(query);
   const plan = planUsage(query, {
     day: sealedStarts(database, 'day', since, until),
     hour: sealedStarts(database, 'hour', since, until),
   });
   for (const { size, start, periods } of plan.sealed) {
-    yield* sumSealed(readSealed(database, size, start), periods, sealedQuery(query));
+    yield sumSealed(readSealed(database, size, start), periods, sealedQuery(query));
   }
   const { sql, values } = usageSql(query, plan, (name) => `tags ->> '$."${name}"'`);
-  yield* database.prepare(sql).iterate(...values);
+  yield database.prepare(sql).iterate(...values);
 }
 
 export function planUsage(query: UsageQuery, sealed: SealedTimes): ReportPlan {
@@ -144,7 +169,7 @@ export class UsageSum {
     this.#label = labeler(query, query.zone ?? new TimeZone('UTC'));
   }
 
-  add(rows: Iterable<Readonly<Record<string, unknown>>>): void {
+  add(rows: Rows): void {
     for (const row of rows) {
       const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
       addSums(sumsOf(this.#cells, this.#label(row)), sums);
