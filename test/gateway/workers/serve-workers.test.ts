@@ -85,7 +85,9 @@ describe('svc serve --workers', () => {
   it('requests at a time: all workers together have the limit', async () => {
     let running = 0;
     let most = 0;
-    harness.upstream.respond(async (_, response) => {
+    harness.upstream.respond(async (request, response) => {
+      // The workers list the models too.
+      if (request.method !== 'POST') return void response.writeHead(404).end();
       running += 1;
       most = Math.max(most, running);
       await sleep(300);
