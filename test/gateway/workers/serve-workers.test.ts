@@ -8,7 +8,7 @@ import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
 const WORKERS = 3;
 
 /** Calls `look` until it returns true. */
-async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 20_000): Promise<void> {
+async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 40_000): Promise<void> {
   const start = performance.now();
   while (!(await look())) {
     if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
