@@ -47,7 +47,7 @@ export class Primary {
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
-    this.#keeper = new ShareKeeper(options.budgets, (id, wanted) =>
+    this.#keeper = new ShareKeeper(options.count, options.budgets, (id, wanted) =>
       this.#send(id, { type: 'wanted', ...copy(wanted) }),
     );
   }

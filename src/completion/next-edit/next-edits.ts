@@ -182,6 +182,8 @@ export class NextEdits implements NextEditEngine {
 
   rejected(edit: NextEdit): void {
     this.#rejections.add(edit);
+    // Nor is anything wanted that a slower source finds.
+    this.#finding?.abort();
     if (this.#chain.edits[0]?.id === edit.id) {
       for (const other of this.#chain.edits) this.#rejections.add(other);
       this.#chain.clear();

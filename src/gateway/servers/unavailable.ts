@@ -17,11 +17,15 @@ export class Unavailable extends SvcError {
   }
 }
 
-/** Waits for work until a deadline: a server that is frozen is one that is away. @throws Unavailable after it. */
+/**
+ * Waits for work until a deadline: a server that is frozen is one that is away. An answer that has arrived while this
+ * process was busy is read first. @throws Unavailable after the deadline.
+ */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable(`no answer within ${milliseconds} ms`)), milliseconds);
+    const refuse = () => reject(new Unavailable(`no answer within ${milliseconds} ms`));
+    timer = setTimeout(() => setImmediate(refuse), milliseconds);
   });
   // When the socket is closed after the deadline, the work fails too.
   work.catch(() => undefined);

@@ -44,6 +44,8 @@ const WINDOWS = 3;
  * until its rows are in the state, so what is spent and what is held never exceed a budget together.
  */
 export class ShareKeeper {
+  /** Number of workers when all have started. */
+  readonly #count: number;
   readonly #budgets: KeptBudgets;
   readonly #wanted: (worker: number, wanted: Wanted) => void;
   readonly #workers = new Set<number>();
@@ -52,7 +54,8 @@ export class ShareKeeper {
   readonly #windows = new Map<string, Map<number, Held>>();
 
   /** @param wanted is called for each worker but the one that needs more. */
-  constructor(budgets: KeptBudgets, wanted: (worker: number, wanted: Wanted) => void) {
+  constructor(count: number, budgets: KeptBudgets, wanted: (worker: number, wanted: Wanted) => void) {
+    this.#count = count;
     this.#budgets = budgets;
     this.#wanted = wanted;
   }
@@ -75,7 +78,8 @@ export class ShareKeeper {
     const wanted = { rates: [] as string[], budgets: [] as string[] };
     if (budgets.length > 0) this.#budgets.follow();
     const answers = {
-      workers: Math.max(1, this.#workers.size),
+      // The first worker asks before the others have started.
+      workers: Math.max(this.#count, this.#workers.size),
       rates: rates.map((question) => this.#rate(worker, question, wanted.rates)),
       budgets: budgets.flatMap((question) => this.#budget(worker, question, wanted.budgets) ?? []),
     };

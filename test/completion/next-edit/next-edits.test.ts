@@ -185,7 +185,7 @@ describe('next edits', () => {
     assert.equal(editor.shown, '3: out.info(c);');
   });
 
-  it('a source that is slow is offered when it answers, unless the text has changed', async () => {
+  it('a source that is slow is offered when it answers, unless the text has changed or an edit was rejected', async () => {
     const answers: (() => void)[] = [];
     const slow: NextEditSource = {
       origin: 'quick-fix',
@@ -203,6 +203,30 @@ describe('next edits', () => {
     answers.at(-1)?.();
     await editor.clock.pass(0);
     assert.equal(editor.shown, '3: out.info(c);');
+
+    const elsewhere: NextEditSource = {
+      origin: 'rename',
+      find: async (edit, signal) => {
+        const [found] = await slow.find(edit, signal);
+        const place = {
+          start: { line: 0, character: 0 },
+          end: { line: 0, character: 3 },
+          expected: 'log',
+          text: 'out',
+        };
+        return found === undefined ? [] : [{ ...found, replacements: [place] }];
+      },
+    };
+    const rejecting = new NextEditHarness(LOGS, { sources: [elsewhere] });
+    await rejecting.replace('info', 'debug');
+    await rejecting.replace('info', 'debug');
+    await rejecting.clock.pass(5_000);
+    const rejected = rejecting.current;
+    assert.equal(rejected?.origin, 'same-edit');
+    rejecting.engine.rejected(rejected);
+    answers.at(-1)?.();
+    await rejecting.clock.pass(0);
+    assert.equal(rejecting.current, undefined);
 
     const typing = new NextEditHarness(LOGS, { sources: [slow] });
     await typing.replace('info', 'debug');

@@ -12,7 +12,7 @@ import { KEY, ServeHarness, type ServeProcess } from '../serve-harness.ts';
 import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
 
 /** Calls `look` until it returns true. */
-async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 15_000): Promise<number> {
+async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 40_000): Promise<number> {
   const start = performance.now();
   while (!(await look())) {
     if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);

@@ -49,7 +49,7 @@ export async function startRedis(password?: string): Promise<RedisServer> {
   const start = async () => {
     await kill();
     child = spawn(program, options, { argv0: 'redis-server', stdio: 'ignore' });
-    const until = performance.now() + 10_000;
+    const until = performance.now() + 30_000;
     while (!(await accepts(port))) {
       if (performance.now() > until) throw new Error('Redis did not start');
       await sleep(20);

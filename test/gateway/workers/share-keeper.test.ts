@@ -23,7 +23,7 @@ class TestWorkers {
   readonly workers = new Map<number, TestWorker>();
 
   constructor(requests = 600) {
-    this.keeper = new ShareKeeper({ follow: () => undefined, find: () => this.stored }, (id, wanted) =>
+    this.keeper = new ShareKeeper(WORKERS.length, { follow: () => undefined, find: () => this.stored }, (id, wanted) =>
       this.workers.get(id)?.shares.wanted(wanted),
     );
     for (const id of WORKERS) {
@@ -148,5 +148,13 @@ describe('shares of workers', () => {
     assert.ok(sent + 50 <= 600, `${sent}`);
     const spent = await workers.saturate(of, (worker) => worker.spend());
     assert.ok(spent <= 99 && spent >= 96, `${spent}`);
+  });
+});
+
+describe('primary of workers', () => {
+  it('the first worker knows how many there will be, and takes only its part of a new limit', () => {
+    const keeper = new ShareKeeper(3, { follow: () => undefined, find: () => undefined }, () => undefined);
+    keeper.join(1);
+    assert.equal(keeper.ask(1, { rates: [], budgets: [] }).workers, 3);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { type ReceivedRequest, startUpstream, type Upstream } from '../../upstream/upstream.ts';
 import { edit } from './completion-provider.ts';
 import { writeFile } from './until.ts';
 
@@ -20,6 +20,8 @@ async function runAndYield(command: string): Promise<void> {
   await run(command);
   await setImmediate();
 }
+
+const promptOf = ({ body }: ReceivedRequest) => String(body.prompt);
 
 describe('next edits of a model in VS Code', () => {
   let upstream: Upstream;
@@ -56,8 +58,10 @@ describe('next edits of a model in VS Code', () => {
     editor.selection = new vscode.Selection(caret, caret);
     // Until VS Code has read its svc.jsonc, there is no model.
     while (upstream.requests.length === 0) await runAndYield('svc.nextEdit.find');
-    const asked = upstream.requests.length;
+    let asked = upstream.requests.length;
     await run('type', { text: ', all: boolean' });
+    // The move of the caret may have caused one too.
+    while (!promptOf(await upstream.request(asked)).includes('all: boolean')) asked += 1;
     const { body, path } = await upstream.request(asked);
     assert.equal(path, '/v1/completions');
     assert.match(String(body.prompt), /<\|file_sep\|>load\.ts\.diff\noriginal:\nfunction load\(id: string\) \{\n/);

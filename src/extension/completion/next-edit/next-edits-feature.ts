@@ -52,7 +52,8 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
   const copilot = new CopilotNextEdits();
   const mode = (): ShowMode => (copilot.active ? 'off' : readMode());
   const settings = () => ({ ...deps.settings(), enabled: deps.settings().enabled && mode() !== 'off' });
-  const sources = [new RenameSource(() => settings().enabled), new QuickFixSource()];
+  const renames = new RenameSource(() => settings().enabled);
+  const sources = [renames, new QuickFixSource()];
   const engine = new NextEdits({ ...deps, sources, settings });
   const decorations = new EditDecorations(deps.media);
   const { refreshGhostText, setContext } = deps;
@@ -66,6 +67,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
     // What is shown was found with other settings.
     const { current } = engine;
     if (current !== undefined && !settings().enabled) engine.rejected(current);
+    renames.reconsider();
     view.update();
   };
   const lifetime = vscode.Disposable.from(

@@ -82,7 +82,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     const uri = document.uri.toString();
     const typed = this.#version?.uri === uri && this.#version.version !== document.version;
     this.#version = { uri, version: document.version };
-    if (document !== vscode.window.activeTextEditor?.document || !this.#active(document)) return;
+    if (document !== vscode.window.activeTextEditor?.document) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#lookUp(), typed ? AFTER_CHANGE_MS : AFTER_MOVE_MS);
   }
@@ -103,10 +103,15 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     return tracked?.declaration.uri === document.uri.toString() && toRange(tracked.range).contains(selection.active);
   }
 
+  /** Next edits may be on now. The name at the cursor was not looked up while they were off. */
+  reconsider(): void {
+    this.#lookUp();
+  }
+
   #lookUp(): void {
     this.#again = this.#lookups.size >= MAX_LOOKUPS;
     const editor = vscode.window.activeTextEditor;
-    if (this.#again || editor === undefined || this.#isTracked(editor)) return;
+    if (this.#again || editor === undefined || !this.#active(editor.document) || this.#isTracked(editor)) return;
     this.#begun += 1;
     const number = this.#begun;
     const changes: Lookup['changes'] = [];
