@@ -4,10 +4,10 @@ import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { type CalendarPeriod, PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
-import { DAY_MS, type SealedQuery, sumSealed } from '../state/sealed-sums.ts';
+import { DAY_MS, HOUR_MS, type SealedQuery, sumSealed } from '../state/sealed-sums.ts';
 import { readSealed, sealedStarts } from '../state/sealing.ts';
 import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
-import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, sealedRange } from './report-plan.ts';
+import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, type Span, sealedRange } from './report-plan.ts';
 import { FIELDS, type Group, type UsageQuery } from './usage-query.ts';
 import { SUM_COLUMNS, SUM_NAMES, usageSql } from './usage-sql.ts';
 
@@ -81,7 +81,7 @@ export async function readUsageReportSlowly(database: DatabaseSync, query: Usage
   }
 }
 
-/** Yields after each sealed day or hour. */
+/** Yields after each sealed day or hour, and after the rows of each hour. */
 function* readInParts(database: DatabaseSync, query: UsageQuery): Generator<undefined, UsageReport> {
   // All parts must be of one moment.
   const own = !database.isTransaction;
@@ -109,8 +109,25 @@ function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Rows> {
   for (const { size, start, periods } of plan.sealed) {
     yield sumSealed(readSealed(database, size, start), periods, sealedQuery(query));
   }
-  const { sql, values } = usageSql(query, plan, (name) => `tags ->> '$."${name}"'`);
-  yield database.prepare(sql).iterate(...values);
+  const tag = (name: string) => `tags ->> '$."${name}"'`;
+  for (const part of [{ ...plan, rows: [] }, ...divideRows(database, plan.rows)]) {
+    const { sql, values } = usageSql(query, part, tag);
+    yield database.prepare(sql).iterate(...values);
+  }
+}
+
+/** Only groups by tag read more than a quarter of an hour from single rows. They are read by hour. */
+function divideRows(database: DatabaseSync, rows: readonly Span[]): Pick<ReportPlan, 'quarters' | 'rows'>[] {
+  const next = database.prepare('SELECT min(at) AS at FROM usage WHERE at >= ? AND at < ?');
+  return rows.flatMap(({ since, until }) => {
+    const parts = [];
+    for (let from = since; ; ) {
+      const at = next.get(from, until)?.at;
+      if (typeof at !== 'number') return parts;
+      from = Math.min(until, at + HOUR_MS);
+      parts.push({ quarters: [], rows: [{ since: at, until: from }] });
+    }
+  });
 }
 
 export function planUsage(query: UsageQuery, sealed: SealedTimes): ReportPlan {
