@@ -4,10 +4,11 @@ import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { type CalendarPeriod, PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
-import { DAY_MS, HOUR_MS, type SealedQuery, sumSealed } from '../state/sealed-sums.ts';
-import { readSealed, sealedStarts } from '../state/sealing.ts';
+import { DAY_MS, HOUR_MS, type SealedQuery } from '../state/sealed-sums.ts';
+import { readSealed, sealedTimes } from '../state/sealing.ts';
 import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
 import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, type Span, sealedRange } from './report-plan.ts';
+import { SumCache } from './sum-cache.ts';
 import { FIELDS, type Group, type UsageQuery } from './usage-query.ts';
 import { SUM_COLUMNS, SUM_NAMES, usageSql } from './usage-sql.ts';
 
@@ -63,8 +64,8 @@ type Sums = Float64Array;
  * Sums the ledger. What is sealed and whole quarters of an hour are read from their sums, the rest from the rows; groups by
  * tag from the rows only. Without a period, the groups with the highest cost come first.
  */
-export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
-  const parts = readInParts(database, query);
+export function readUsageReport(database: DatabaseSync, query: UsageQuery, cache = new SumCache()): UsageReport {
+  const parts = readInParts(database, query, cache);
   for (;;) {
     const { done, value } = parts.next();
     if (done) return value;
@@ -72,8 +73,12 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
 }
 
 /** The same with a pause after each part, in which requests are answered. They must write with another connection. */
-export async function readUsageReportSlowly(database: DatabaseSync, query: UsageQuery): Promise<UsageReport> {
-  const parts = readInParts(database, query);
+export async function readUsageReportSlowly(
+  database: DatabaseSync,
+  query: UsageQuery,
+  cache: SumCache,
+): Promise<UsageReport> {
+  const parts = readInParts(database, query, cache);
   for (;;) {
     const { done, value } = parts.next();
     if (done) return value;
@@ -82,13 +87,13 @@ export async function readUsageReportSlowly(database: DatabaseSync, query: Usage
 }
 
 /** Yields after each sealed day or hour, and after the rows of each hour. */
-function* readInParts(database: DatabaseSync, query: UsageQuery): Generator<undefined, UsageReport> {
+function* readInParts(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<undefined, UsageReport> {
   // All parts must be of one moment.
   const own = !database.isTransaction;
   if (own) database.exec('BEGIN');
   try {
     const report = new UsageSum(query);
-    for (const part of readSums(database, query)) {
+    for (const part of readSums(database, query, cache)) {
       report.add(part);
       yield;
     }
@@ -100,14 +105,15 @@ function* readInParts(database: DatabaseSync, query: UsageQuery): Generator<unde
 
 type Rows = Iterable<Readonly<Record<string, unknown>>>;
 
-function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Rows> {
+function* readSums(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<Rows> {
   const { since, until } = sealedRange(query);
   const plan = planUsage(query, {
-    day: sealedStarts(database, 'day', since, until),
-    hour: sealedStarts(database, 'hour', since, until),
+    day: sealedTimes(database, 'day', since, until),
+    hour: sealedTimes(database, 'hour', since, until),
   });
-  for (const { size, start, periods } of plan.sealed) {
-    yield sumSealed(readSealed(database, size, start), periods, sealedQuery(query));
+  const sums = sealedQuery(query);
+  for (const part of plan.sealed) {
+    yield cache.find(part, sums) ?? cache.sum(part, sums, readSealed(database, part.size, part.start));
   }
   const tag = (name: string) => `tags ->> '$."${name}"'`;
   for (const part of [{ ...plan, rows: [] }, ...divideRows(database, plan.rows)]) {
