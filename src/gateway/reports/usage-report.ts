@@ -241,9 +241,11 @@ function describeGroup(names: readonly string[], { labels, sums }: Summed): Usag
 function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[]): Sums {
   // No label is an empty text, so that null has an id of its own.
   const id = labels.join('\0');
-  const group = groups.get(id) ?? { labels, sums: new Float64Array(SUM_COLUMNS.length) };
-  groups.set(id, group);
-  return group.sums;
+  const found = groups.get(id);
+  if (found !== undefined) return found.sums;
+  const sums = new Float64Array(SUM_COLUMNS.length);
+  groups.set(id, { labels, sums });
+  return sums;
 }
 
 /** Calls a function once for each value. */
