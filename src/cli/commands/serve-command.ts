@@ -11,7 +11,7 @@ import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { reportDiagnostics, terminalInput, withConfig } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
@@ -37,7 +37,7 @@ const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
-  const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
+  const io = withConfig(outer, values.config);
   const options: ServeOptions = {
     host: values.host,
     port: values.port === undefined ? undefined : parsePort(values.port),
