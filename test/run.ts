@@ -1,8 +1,10 @@
 // npm test: builds, checks and runs every suite, and ends with one line `N passed, N failed`.
 // Sets up what it needs on a fresh machine: Chromium, Postgres and the VS Code test host.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { postgresPath } from './gateway/postgres/postgres-server.ts';
 import { chromiumPath } from './host/chromium.ts';
 import { installCodeServer } from './host/code-server.ts';
@@ -21,30 +23,31 @@ interface Step {
 
 const bin = (name: string) => join(ROOT, 'node_modules', '.bin', name);
 const reporter = ['--reporter', join(ROOT, 'test', 'counting-reporter.ts')];
-const steps: readonly Step[] = [
+const mocha = (name: string, ...args: readonly string[]): Step => {
+  return { name, file: bin('mocha'), args: [...args, ...reporter], counted: true };
+};
+
+/** What the suites need, one step after the other. */
+const checks: readonly Step[] = [
   { name: 'lint and layers', file: bin('biome'), args: ['check', '.'], counted: false },
   { name: 'types', file: bin('tsc'), args: ['-p', '.'], counted: false },
   { name: 'types of the pages', file: bin('tsc'), args: ['-p', 'src/webview'], counted: false },
   { name: 'build', file: process.execPath, args: ['esbuild.mjs', '--tests'], counted: false },
-  { name: 'fast suites', file: bin('mocha'), args: reporter, counted: true },
-  {
-    name: 'pages in Chromium',
-    file: bin('mocha'),
-    args: ['--config', 'test/webview/.mocharc.json', ...reporter],
-    counted: true,
-  },
-  { name: 'suites in VS Code', file: process.execPath, args: ['test/host/run-suites.ts'], counted: true },
-  {
-    name: 'end to end',
-    file: bin('mocha'),
-    args: ['--config', 'test/e2e/.mocharc.json', ...reporter],
-    counted: true,
-  },
+];
+/** Rows of steps that run beside each other: most of the time, a step waits for a process and not for a core. */
+const rows: readonly (readonly Step[])[] = [
+  [mocha('fast suites')],
+  [
+    mocha('pages in Chromium', '--config', 'test/webview/.mocharc.json'),
+    { name: 'suites in VS Code', file: process.execPath, args: ['test/host/run-suites.ts'], counted: true },
+    mocha('end to end', '--config', 'test/e2e/.mocharc.json'),
+  ],
 ];
 
 try {
   setUp();
-  for (const step of steps) run(step);
+  await runAll(checks);
+  await Promise.all(rows.map(runAll));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   totals.failed += 1;
@@ -60,15 +63,25 @@ function setUp(): void {
   mkdirSync(COUNTS, { recursive: true });
 }
 
-function run(step: Step): void {
+async function runAll(steps: readonly Step[]): Promise<void> {
+  for (const step of steps) await run(step);
+}
+
+/** Prints the lines of a step with its name, because others run beside it. */
+async function run(step: Step): Promise<void> {
   console.log(`\n== ${step.name}`);
   const counts = join(COUNTS, `${step.name.replaceAll(' ', '-')}.json`);
   const started = Date.now();
-  const { status } = spawnSync(step.file, step.args, {
+  const child = spawn(step.file, step.args, {
     cwd: ROOT,
-    stdio: 'inherit',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, SVC_TEST_COUNTS: counts },
   });
+  const printed = [child.stdout, child.stderr].map(async (stream) => {
+    for await (const line of createInterface({ input: stream })) console.log(`${step.name} | ${line}`);
+  });
+  const [status] = await once(child, 'close');
+  await Promise.all(printed);
   console.log(`== ${step.name}: ${status === 0 ? 'ok' : 'FAILED'} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (step.counted && existsSync(counts)) {
     const { passes, failures } = JSON.parse(readFileSync(counts, 'utf8'));

@@ -31,6 +31,31 @@ describe('fitAnswer', () => {
   }
 });
 
+describe('a long block that is cut', () => {
+  const BODY = ['{', '  const a = 1;', '  return {', ...[...'bcdefghijklm'].map((name) => `    ${name}: a,`)];
+
+  it('fitAnswer: stays when the editor adds the closing bracket, although it leaves a bracket open', async () => {
+    const editor = new EditorHarness('function f() |\n');
+    editor.answers = () => [[...BODY, '  };', '}'].join('\n')];
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    const shown = editor.ghost ?? '';
+    assert.equal(shown, BODY.slice(0, editor.settings.maxLines).join('\n'));
+    editor.edit('{', { behind: '}' });
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, shown.slice(1));
+    assert.equal(editor.requests.length, 1);
+  });
+
+  it('fitAnswer: an answer that ends by itself and leaves a bracket open is not shown before a bracket', async () => {
+    const editor = new EditorHarness('function f() {|}\n');
+    editor.answers = () => [BODY.slice(1, 5).join('\n')];
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, undefined);
+  });
+});
+
 describe('long lines', () => {
   for (const [name, line] of [
     ['that ends in code after a string', `const wide = "${'x y '.repeat(25_000)}" + `],

@@ -83,6 +83,34 @@ describe('next edits', () => {
     assert.match(await position(), /Ln 1, Col 11/);
   });
 
+  it('next edits: keep their label behind what is typed at the end of its line', async () => {
+    const fix = { title: 'Use b', range: [0, 7, 0, 8], text: 'b' } as const;
+    await at.breaks('behind.toy', 'import a\n\nlet x = brok', fix);
+    await at.draws(true, true, 'let x = broken{+Tab: Use b+}');
+    await at.page.evaluate(() => {
+      const before: string[] = [];
+      Object.assign(globalThis, { textBehindLabel: before });
+      const look = () => {
+        const spans = [...document.querySelectorAll('.editor-instance .view-line span')];
+        const label = spans.find((span) => getComputedStyle(span, '::after').content.includes('Tab:'));
+        const line = label?.closest('.view-line');
+        const rest = label && line ? (line.textContent ?? '').slice(textUpTo(line, label)) : '';
+        if (rest.trim() !== '') before.push(rest);
+        requestAnimationFrame(look);
+      };
+      const textUpTo = (line: Element, label: Element) => {
+        const range = document.createRange();
+        range.setStartBefore(line);
+        range.setEndAfter(label);
+        return range.toString().length;
+      };
+      look();
+    });
+    await at.type(' + 1 + 2 + 3');
+    await at.draws(true, true, 'let x = broken + 1 + 2 + 3{+Tab: Use b+}');
+    assert.deepEqual(await at.page.evaluate(() => Reflect.get(globalThis, 'textBehindLabel')), []);
+  });
+
   it('next edits: leave Tab alone until they were on screen for 300 ms', async () => {
     await at.page.evaluate(() => {
       const times: Record<string, number> = {};

@@ -57,6 +57,7 @@ export class CompletionTrimmer {
   #distinctive = false;
   #loops = false;
   #finished = false;
+  #cut = false;
   #text = '';
 
   constructor(context: InsertionContext) {
@@ -79,6 +80,11 @@ export class CompletionTrimmer {
     return this.#finished;
   }
 
+  /** True if the answer was cut at a limit of lines or tokens: what follows is not known. */
+  get cut(): boolean {
+    return this.#cut;
+  }
+
   /** Adds the next piece of the answer as received. */
   push(piece: string): void {
     if (this.#finished) return;
@@ -97,6 +103,7 @@ export class CompletionTrimmer {
   end(whole: boolean): void {
     const last = this.#raw.replace(/\r$/, '');
     this.#raw = '';
+    if (!this.#finished && !whole) this.#cut = true;
     if (!this.#finished && last !== '') {
       if (whole) this.#addRaw(last);
       else if (this.#lines.length === 0) this.#addRaw(withoutHalfWord(last).trimEnd());
@@ -135,7 +142,8 @@ export class CompletionTrimmer {
       return;
     }
     if (repeated === 0 && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
-    if (this.#context.singleLine || this.#lines.length >= this.#context.maxLines) this.#finished = true;
+    if (this.#lines.length >= this.#context.maxLines) this.#cut = true;
+    if (this.#context.singleLine || this.#cut) this.#finished = true;
   }
 
   /** The line as it would be inserted. */

@@ -17,13 +17,14 @@ export interface Surroundings {
 
 /**
  * Fits the rest of an answer to the text after the caret, so that this text is neither doubled nor left in the wrong
- * place. `undefined`: the answer does not fit.
+ * place. `undefined`: the answer does not fit. @param goesOn more of the answer follows, so that it may leave blocks
+ * open before brackets after the caret.
  */
-export function fitAnswer(rest: string, around: Surroundings): FittedAnswer | undefined {
+export function fitAnswer(rest: string, around: Surroundings, goesOn = false): FittedAnswer | undefined {
   const text = withoutClosersBelow(rest, around);
   if (text.trim() === '') return undefined;
   if (around.tail.trim() === '') return { text, replaceAfter: 0 };
-  const fitted = alignWithTail(text, around);
+  const fitted = alignWithTail(text, around, goesOn);
   return fitted === undefined || fitted.text.trim() === '' ? undefined : fitted;
 }
 

@@ -17,10 +17,12 @@ interface TailContext {
  * Aligns an answer with the rest of the caret's line. Both are divided at the closers of what was open at the caret.
  * As far as both close the same, the answer replaces the tail. What then remains of the tail is found in the answer,
  * or stays after it; an answer that contradicts it is cut before the first closer.
+ * @param goesOn more of the answer follows.
  */
 export function alignWithTail(
   text: string,
   { language, caret, tail: wholeTail }: TailContext,
+  goesOn: boolean,
 ): FittedAnswer | undefined {
   const tail = wholeTail.trimEnd();
   const scannedTail = caret.readTail(tail);
@@ -40,6 +42,7 @@ export function alignWithTail(
     caret: shared.length === 0 ? caret : undefined,
     remaining,
     opensBlock,
+    goesOn,
   });
   if (part !== undefined) return { text: before + part.text, replaceAfter: part.covers ? tail.length : tailEnd };
   // The answer contradicts the tail after a closer. What is before the closer still fits.
@@ -92,6 +95,7 @@ interface RestContext {
   /** Closers in the tail's rest. */
   readonly remaining: readonly Exit[];
   readonly opensBlock: boolean;
+  readonly goesOn: boolean;
 }
 
 interface AlignedRest {
@@ -109,7 +113,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   const lineEnd = after.indexOf('\n');
   const line = (lineEnd < 0 ? after : after.slice(0, lineEnd)).trimEnd();
   const more = lineEnd < 0 ? '' : after.slice(lineEnd);
-  const { opensBlock, remaining } = context;
+  const { goesOn, opensBlock, remaining } = context;
   if (remaining.length === 0 && endsWithCode(line, code, context)) {
     // The body of a block that the tail opens is below it already.
     return { text: line.slice(0, -code.length).trimEnd() + rest + (opensBlock ? '' : more), covers: true };
@@ -125,7 +129,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   if (SEPARATOR.test(code)) return alignSeparator(line, more, rest, context);
   // An answer that is not complete yet would leave a bracket open before the tail.
   if (remaining.length > 0 && ONLY_CLOSERS.test(code)) {
-    return more !== '' && leavesOpen(after, context) ? undefined : { text: after, covers: false };
+    return more !== '' && !goesOn && leavesOpen(after, context) ? undefined : { text: after, covers: false };
   }
   if (more.trim() !== '') return undefined;
   if (line === '') return { text: '', covers: false };

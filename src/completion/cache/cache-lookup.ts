@@ -35,7 +35,7 @@ export function lookUpCache(
     else if (match.kind === 'indenting') settled = true;
     else {
       around ??= surroundings(document, position);
-      const fitted = fitAnswer(match.rest, around);
+      const fitted = fitAnswer(match.rest, around, goesOn(answer));
       if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
         shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
       } else if (!answer.done) awaited.push(answer);
@@ -43,6 +43,11 @@ export function lookUpCache(
     }
   }
   return { shown, awaited, settled };
+}
+
+/** Whether more of an answer follows: when it was on screen and still arrives, or when it is accepted. */
+function goesOn({ done, cut, seen }: CachedAnswer): boolean {
+  return cut || (!done && seen);
 }
 
 /** Number of characters before the caret that are scanned for open brackets, strings and comments. */

@@ -10,6 +10,8 @@ export interface CachedAnswer {
   text: string;
   /** The answer is complete. */
   done: boolean;
+  /** A limit of lines or tokens ended the answer: what follows is not known. */
+  cut: boolean;
   /** The answer was on screen, so it may be shown again when the user deletes back into it. */
   seen: boolean;
 }
@@ -55,7 +57,7 @@ export class SuggestionCache {
   open(document: DocumentText, position: Position, model: string): CachedAnswer {
     const scope = buildScope(document, position, model);
     const start = anchorAt(document, position);
-    const answer: CachedAnswer = { id: this.#next++, scope, start, text: '', done: false, seen: false };
+    const answer: CachedAnswer = { id: this.#next++, scope, start, text: '', done: false, cut: false, seen: false };
     const key = buildKey(scope, start);
     const siblings = this.#byStart.get(key);
     if (siblings === undefined) this.#byStart.set(key, [answer]);

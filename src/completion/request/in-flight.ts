@@ -137,6 +137,7 @@ export class InFlightRequests {
     trimmer.end(!stopped && error === undefined && reason === 'stop');
     this.#flights.delete(flight);
     answer.done = true;
+    answer.cut = trimmer.cut;
     this.#grow(parameters, true);
     parameters.ended({
       stopped,

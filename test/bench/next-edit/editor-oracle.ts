@@ -12,7 +12,7 @@ export interface EditorOracle {
   errors: number;
   requests: number;
   tokens: number;
-  /** The last answer was a mistake. */
+  /** The last answer was a mistake, and nothing was typed or rejected since. */
   wrong: boolean;
 }
 

@@ -59,15 +59,22 @@ function record(): void {
       return once && now.some((line) => line[0] === text);
     }).length;
 
-  const state = { key: performance.now(), before: places(), sight: { offer: '', ghost: false, waited: 0, moved: 0 } };
+  const state = {
+    key: performance.now(),
+    looked: 0,
+    before: places(),
+    sight: { offer: '', ghost: false, waited: 0, moved: 0 },
+  };
   const look = (): void => {
     const found = offered();
     if (found.offer === state.sight.offer) {
-      if (found.offer === '') state.before = places();
+      if (found.offer === '') Object.assign(state, { before: places(), looked: performance.now() });
       return;
     }
     const appeared = state.sight.offer === '' && found.offer !== '';
-    const moved = appeared ? movedBetween(state.before, places()) : state.sight.moved;
+    // A key since the last look may have moved lines itself.
+    const since = state.key < state.looked ? movedBetween(state.before, places()) : 0;
+    const moved = appeared ? since : state.sight.moved;
     state.sight = { ...found, waited: appeared ? performance.now() - state.key : state.sight.waited, moved };
   };
   document.addEventListener(

@@ -179,8 +179,10 @@ export class EditorBench {
       sums.waits.push(sight.waited);
       sums.moved += sight.moved;
       await delay(REACTION_MS);
+      if (sight.moved > 0) console.log(`${sight.moved} lines moved when this appeared: ${sight.offer}`);
       if (!this.oracle.wrong) return sight;
       sums.wrong += 1;
+      this.oracle.wrong = false;
       await this.page.keyboard.press('Escape');
       return undefined;
     }
@@ -222,6 +224,7 @@ export class EditorBench {
     const upTo = (above.join('') + before.slice(0, head)).split('\n');
     await this.goTo(path, upTo.length, (upTo.at(-1) ?? '').length + 1);
     const { keyboard } = this.page;
+    this.oracle.wrong = false;
     for (const _ of removed) await keyboard.press('Shift+ArrowRight');
     if (removed !== '') await keyboard.press('Backspace');
     for (const character of inserted) await keyboard.press(keyOf(character), { delay: 5 });

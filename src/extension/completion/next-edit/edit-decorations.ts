@@ -20,6 +20,9 @@ export interface EditDrawing {
 
 const color = (id: string) => new vscode.ThemeColor(id);
 
+/** The editor uses the end of the line instead. */
+const BEHIND_ANY_LINE = 2 ** 30;
+
 /** Draws an edit with decorations. No line moves, and no code is covered. */
 export class EditDecorations implements vscode.Disposable {
   readonly #media: vscode.Uri;
@@ -68,10 +71,10 @@ export class EditDecorations implements vscode.Disposable {
       shown?.beside
         .filter(({ text }) => text !== '')
         .map(({ line, gap, text }) =>
-          attach(lineEnd(editor, line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
+          attach(lineEnd(line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
         ) ?? [],
     );
-    editor.setDecorations(this.#types.label, label === undefined ? [] : [attachLabel(editor, label)]);
+    editor.setDecorations(this.#types.label, label === undefined ? [] : [attachLabel(label)]);
     editor.setDecorations(this.#types.mark, layout?.marked.map((line) => new vscode.Range(line, 0, line, 0)) ?? []);
   }
 
@@ -131,12 +134,13 @@ function attach(at: Place, after: vscode.ThemableDecorationAttachmentRenderOptio
   return { range: toRange({ start: at, end: at }), renderOptions: { after } };
 }
 
-function attachLabel(editor: vscode.TextEditor, { line, text, hover }: LabelNote): vscode.DecorationOptions {
-  return { ...attach(lineEnd(editor, line), { contentText: toContent(text) }), hoverMessage: hover };
+function attachLabel({ line, text, hover }: LabelNote): vscode.DecorationOptions {
+  return { ...attach(lineEnd(line), { contentText: toContent(text) }), hoverMessage: hover };
 }
 
-function lineEnd({ document }: vscode.TextEditor, line: number): Place {
-  return document.lineAt(Math.min(line, document.lineCount - 1)).range.end;
+/** Where the line ends in the editor, which may have newer text than the document that is known here. */
+function lineEnd(line: number): Place {
+  return { line, character: BEHIND_ANY_LINE };
 }
 
 /** Spaces at the start of an attachment are not shown. */
