@@ -101,20 +101,24 @@ async function bundle(): Promise<string> {
 interface GatewayOptions {
   /** A checkout to compare with, built by `npm run build` there; default: this checkout. */
   readonly before?: string;
-  /** A pool in front of each model, traces and metrics, the admin API, and a page that shows live requests. */
-  readonly full?: true;
+  readonly features?: readonly Feature[];
 }
+
+/** A pool in front of each model; traces and metrics; the admin API with a page that shows live requests. */
+export const FEATURES = ['pool', 'telemetry', 'page'] as const;
+export type Feature = (typeof FEATURES)[number];
 
 export async function gateway(
   upstream: string,
   warm: string,
-  { before, full }: GatewayOptions = {},
+  { before, features = [] }: GatewayOptions = {},
 ): Promise<Contestant> {
   const cli = before === undefined ? await bundle() : path.resolve(before, 'dist', 'cli.js');
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-bench-'));
-  const sink = full ? await startSink() : undefined;
+  const [pool, followed] = [features.includes('pool'), features.includes('page')];
+  const sink = features.includes('telemetry') ? await startSink() : undefined;
   const model = { cost: { input: 1, output: 2 }, limit: { context: 128_000, output: 4_096 } };
-  const models = full ? { bench: model, bench2: model } : { bench: model };
+  const models = pool ? { bench: model, bench2: model } : { bench: model };
   const options = { baseURL: `${upstream}/v1`, apiKey: 'sk-bench' };
   const config = {
     provider: {
@@ -123,7 +127,9 @@ export async function gateway(
     },
     gateway: {
       organizations: { team: { policy: { allow: ['chat/*', 'messages/*', 'team/*'], deny: ['chat/other'] } } },
-      ...(sink ? { admin: true, telemetry: { endpoint: sink.url }, pools: POOLS } : {}),
+      ...(sink ? { telemetry: { endpoint: sink.url } } : {}),
+      ...(followed ? { admin: true } : {}),
+      ...(pool ? { pools: POOLS } : {}),
     },
   };
   writeFileSync(path.join(folder, 'svc.jsonc'), JSON.stringify(config));
@@ -140,21 +146,21 @@ export async function gateway(
     { env: { ...process.env, ...env }, cwd: folder, encoding: 'utf8' },
   );
   const key = made.trim().split('\n').at(-1) ?? '';
-  const page = full ? adminKey(cli, folder, env) : undefined;
+  const page = followed ? adminKey(cli, folder, env) : undefined;
   const startedAt = performance.now();
   const { child, url } = await started([cli, 'serve', '--port', '0'], env);
   const headers = { authorization: `Bearer ${key}` };
   const body = (text: string, translated: boolean) =>
     text.replace(
       '"model":"bench"',
-      `"model":"${full ? 'team/' : ''}${translated ? 'messages' : 'chat'}${full ? '' : '/bench'}"`,
+      `"model":"${pool ? 'team/' : ''}${translated ? 'messages' : 'chat'}${pool ? '' : '/bench'}"`,
     );
   const request = (text: string, translated: boolean) => ({
     url,
     bytes: requestBytes(`${url}/v1/chat/completions`, headers, body(text, translated)),
   });
   const stop = page === undefined ? undefined : await followRequests(url, page);
-  const name = full ? 'full' : before === undefined ? 'svc' : 'before';
+  const name = features.length > 0 ? features.join(', ') : before === undefined ? 'svc' : 'before';
   const who = await ready({ name, child, startedAt, request, folder }, warm);
   return {
     ...who,

@@ -1,5 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
+export const PROMPT = 'Explain how a relay passes a request on. '.repeat(90);
+
+export function chatBody(more: Record<string, unknown> = {}, text = PROMPT): string {
+  return JSON.stringify({ model: 'bench', max_tokens: 256, messages: [{ role: 'user', content: text }], ...more });
+}
+
 /** A request as bytes: written as it is on a kept connection. */
 export function requestBytes(url: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
   const { host, pathname } = new URL(url);

@@ -1,7 +1,7 @@
 /**
  * Compares the gateway with others in one run, in alternation:
  * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--full] [--before CHECKOUT]`.
- * `--full` adds the gateway with a pool, telemetry, the admin API and a page that shows live requests.
+ * `--full` only measures what a pool, telemetry, and the admin API with a page that shows live requests cost.
  * `--before` adds the gateway of another checkout (built there) and prints the ratio to it for each measurement.
  * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
  */
@@ -17,7 +17,7 @@ import {
   residentBytes,
   startUpstream,
 } from './contestants.ts';
-import { drain, drive, firstBytes, hold } from './load.ts';
+import { chatBody, drain, drive, firstBytes, hold, PROMPT } from './load.ts';
 import { comparisonOf, type Row, reportOf, tableOf } from './report.ts';
 
 const has = (flag: string) => process.argv.includes(flag);
@@ -34,13 +34,16 @@ const OPEN = 200;
  */
 const SLICES = 15;
 
-const prompt = 'Explain how a relay passes a request on. '.repeat(90);
-const body = (more: Record<string, unknown> = {}, text = prompt) =>
-  JSON.stringify({ model: 'bench', max_tokens: 256, messages: [{ role: 'user', content: text }], ...more });
-const WHOLE = body();
-const STREAM = body({ stream: true }, `frames:20 ${prompt}`);
-const FLOOD = body({ stream: true }, `frames:${FRAMES} ${prompt}`);
-const OPEN_STREAM = body({ stream: true }, `hold: ${prompt}`);
+if (has('--full')) {
+  const { measureFeatures } = await import('./features.ts');
+  await measureFeatures();
+  process.exit();
+}
+
+const WHOLE = chatBody();
+const STREAM = chatBody({ stream: true }, `frames:20 ${PROMPT}`);
+const FLOOD = chatBody({ stream: true }, `frames:${FRAMES} ${PROMPT}`);
+const OPEN_STREAM = chatBody({ stream: true }, `hold: ${PROMPT}`);
 
 /** Names of measurements to the values of each round, by contestant. */
 const samples = new Map<string, Map<string, number[]>>();
@@ -109,7 +112,6 @@ const contestants: Contestant[] = [direct(upstream.url, upstream.pid)];
 try {
   contestants.push(await relay(upstream.url, WHOLE), await gateway(upstream.url, WHOLE));
   if (BEFORE !== undefined) contestants.push(await gateway(upstream.url, WHOLE, { before: BEFORE }));
-  if (has('--full')) contestants.push(await gateway(upstream.url, WHOLE, { full: true }));
   if (!has('--no-peer')) contestants.push(await peer(upstream.url, WHOLE));
   for (const who of contestants) note('cold start ms', who.name, who.coldStartMs);
   for (const who of contestants) if (who.name !== 'direct') await memory(who);

@@ -63,8 +63,6 @@ export function reportOf(rows: readonly Row[], setup: Readonly<Record<string, un
   atLeast('translated, frames/s, of the (untranslating) relay’s', 0.85, ratio('translated frames/s', 'same frames/s'));
   const at64 = 'same requests/s at 64';
   atLeast('requests/s at 64, of @portkey-ai/gateway’s', 20, paired(at64, 'svc', 'portkey', at64, quotient));
-  const cpu = 'same CPU µs a request at 64';
-  atMost('CPU with everything configured, of that without', 1.1, paired(cpu, 'full', 'svc', cpu, quotient));
   atMost('MB an open stream', 0.25, median(values('MB an open stream', 'svc')));
   atMost('first answer after the start, ms', 400, median(values('cold start ms', 'svc')));
   return { machine: { cpus: cpus().length, node: process.version, load: loadavg()[1] ?? 0 }, setup, rows, targets };
@@ -96,7 +94,7 @@ export function comparisonOf(rows: readonly Row[]): string {
 }
 
 export function tableOf({ rows, targets, machine, setup }: Report): string {
-  const names = ['direct', 'relay', 'svc', 'full', 'portkey'].filter((name) => rows.some((row) => name in row.medians));
+  const names = ['direct', 'relay', 'svc', 'portkey'].filter((name) => rows.some((row) => name in row.medians));
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     '## Gateway',
