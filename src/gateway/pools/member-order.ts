@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { MemberHealth } from './member-health.ts';
 import type { Member, Pool } from './pools.ts';
 
@@ -34,9 +34,11 @@ const BARELY_SLOWER_MS = 250;
  */
 export function orderMembers<M>(input: OrderInput<M>): readonly M[] {
   const { health } = input;
+  // The beginning of a prompt is long, so it is hashed once and not for each member.
+  const conversation = input.conversation === undefined ? undefined : hash('sha256', input.conversation, 'base64');
   const ranked = input.members.map((member): Ranked<M> => {
     const name = input.name(member.model);
-    return { member, name, score: -Math.log(position(input.conversation, name)) / member.weight };
+    return { member, name, score: -Math.log(position(conversation, name)) / member.weight };
   });
   const cooling = ranked.filter(({ name }) => !health.isAvailable(name));
   const available = ranked.filter((each) => !cooling.includes(each));
@@ -77,6 +79,6 @@ function waitingTime<M>(health: MemberHealth, ranked: readonly Ranked<M>[]): (ra
  */
 function position(conversation: string | undefined, name: string): number {
   if (conversation === undefined) return 1 - Math.random() * 0.999_999;
-  const hash = createHash('sha256').update(conversation).update('\0').update(name).digest();
-  return (hash.readUIntBE(0, 6) + 1) / (2 ** 48 + 2);
+  const digest = hash('sha256', `${conversation}\0${name}`, 'buffer');
+  return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 2);
 }
