@@ -69,6 +69,7 @@ export class Outbox {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #next: StatementSync;
+  #timeline: string | undefined;
   /** Number of the last batch that was sent. */
   #sentUpTo: number;
   /** Number of rows that wait. */
@@ -102,6 +103,8 @@ export class Outbox {
     this.#next = database.prepare('SELECT seq, replica, rows FROM batches WHERE seq > ? ORDER BY seq');
     this.#sentUpTo = Number(database.prepare('SELECT coalesce(max(last), 0) AS last FROM sent').get()?.last);
     this.#waiting = this.#countWaiting();
+    const timeline = database.prepare('SELECT timeline FROM timelines').get()?.timeline;
+    this.#timeline = timeline === undefined ? undefined : String(timeline);
   }
 
   /** Number of rows that Postgres does not have yet. */
@@ -155,9 +158,9 @@ export class Outbox {
 
   /** Sends what was sent in the last minutes once more. Postgres counts each row once. */
   sendAgain(): void {
-    this.#database.exec('DELETE FROM sent');
     this.#sentUpTo = 0;
     this.#waiting = this.#countWaiting();
+    this.#database.exec('DELETE FROM sent');
   }
 
   dropOld(now = Date.now()): void {
@@ -188,11 +191,11 @@ export class Outbox {
 
   /** Identifies the server and the standby that took over last. */
   get timeline(): string | undefined {
-    const row = this.#database.prepare('SELECT timeline FROM timelines').get();
-    return row === undefined ? undefined : String(row.timeline);
+    return this.#timeline;
   }
 
   set timeline(timeline: string) {
+    this.#timeline = timeline;
     this.#database.prepare('INSERT OR REPLACE INTO timelines VALUES (1, ?)').run(timeline);
   }
 
