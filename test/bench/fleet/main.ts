@@ -1,6 +1,6 @@
 /**
  * Gateways that share a state in Postgres, with a real Postgres on this machine:
- * `npm run bench:fleet [-- [--quick] [part …]]`. Prints each figure beside what is wanted, and writes the table of
+ * `npm run bench:fleet [-- [--quick] [--cut-off SECONDS] [part …]]`. Prints each figure beside what is wanted, and writes the table of
  * docs/performance.md between its markers, unless `--quick` is set. With names of parts, only these run, and only their
  * rows change.
  */
@@ -8,37 +8,29 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type PostgresServer, startPostgres } from '../../gateway/postgres/postgres-server.ts';
-import { cpuFigures } from './cpu.ts';
-import { budgetFigure, killedPostgres, killedReplica, stoppedPostgres } from './failures.ts';
+import { startPostgres } from '../../gateway/postgres/postgres-server.ts';
 import type { Figure } from './fleet.ts';
-import { revocationFigure } from './revocation.ts';
+import { PARTS } from './parts.ts';
 
-type Measurement = (server: PostgresServer, quick: boolean) => Promise<readonly Figure[]>;
-const PARTS: Readonly<Record<string, Measurement>> = {
-  cpu: cpuFigures,
-  revocation: revocationFigure,
-  'replica-killed': killedReplica,
-  budget: budgetFigure,
-  'postgres-stopped': stoppedPostgres,
-  'postgres-killed': killedPostgres,
-};
 const TABLE = /<!-- fleet -->[\s\S]*<!-- \/fleet -->/;
 const FILE = path.resolve(import.meta.dirname, '..', '..', '..', 'docs', 'performance.md');
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false }, 'cut-off': { type: 'string', default: '600' } },
   allowPositionals: true,
 });
 const unknown = positionals.filter((name) => !(name in PARTS));
 if (unknown.length > 0) throw new Error(`There is no part ${unknown}. Parts: ${Object.keys(PARTS).join(', ')}.`);
 
 const server = await startPostgres();
+const cutOffSeconds = values.quick ? 20 : Number(values['cut-off']);
 try {
   for (const [name, measure] of Object.entries(PARTS)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
-    const figures = await measure(server, values.quick);
-    for (const { what, measured, wanted } of figures) console.log(`${what}: ${measured} (wanted: ${wanted})`);
+    const figures = await measure({ server, quick: values.quick, cutOffSeconds });
+    for (const { what, measured, wanted, holds } of figures) {
+      console.log(`${holds ? '✔' : '✘'} ${what}: ${measured} (wanted: ${wanted})`);
+    }
     if (!values.quick) writeRows(name, figures);
   }
 } finally {
