@@ -331,6 +331,7 @@ export class Replica implements SharedState {
       ),
     );
     this.replicas = Number(row?.others) + 1;
+    this.#rateLeases.replicas = this.replicas;
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
     this.#leases.wanted = readWanted(row?.wanted);
     this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);
