@@ -4,11 +4,12 @@
  */
 import { parseArgs } from 'node:util';
 import { editorPart } from './editor-part.ts';
+import { fleetPart } from './fleet-part.ts';
 import { gatewayPart } from './gateway-part.ts';
 import type { SoakPart } from './part.ts';
 import { vscodePart } from './vscode-part.ts';
 
-const PARTS: readonly SoakPart[] = [gatewayPart, editorPart, vscodePart];
+const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, editorPart, vscodePart];
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },

@@ -103,6 +103,11 @@ export class RateLeases implements SharedRates {
     return (this.lostAt === undefined ? undefined : this.#options.replicas?.()) ?? this.#replicas;
   }
 
+  /** Also a process that asks for nothing must know it when the store goes away. */
+  set replicas(count: number) {
+    this.#replicas = count;
+  }
+
   changed(id: string, share: RateShare): void {
     this.#changed.add(id);
     this.#options.wake(share.needed > 0 ? 0 : (this.#options.reportMs ?? REPORT_MS));

@@ -9,23 +9,31 @@ import type { UsageRow } from '../state/usage-tables.ts';
 import { rowToJson } from './postgres-rows.ts';
 
 const TABLES = `
-CREATE TABLE IF NOT EXISTS outbox (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, replica TEXT NOT NULL, row TEXT NOT NULL,
-  sent_at INTEGER, refused INTEGER NOT NULL DEFAULT 0
+CREATE TABLE IF NOT EXISTS batches (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, replica TEXT NOT NULL, count INTEGER NOT NULL, rows TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS outbox_waiting ON outbox (seq) WHERE sent_at IS NULL;
-CREATE INDEX IF NOT EXISTS outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS sent (last INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS refused (replica TEXT NOT NULL, row TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS snapshot (
   id INTEGER PRIMARY KEY CHECK (id = 1), at INTEGER NOT NULL, server TEXT NOT NULL, keys TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS replicas (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS timelines (id INTEGER PRIMARY KEY CHECK (id = 1), timeline TEXT NOT NULL) STRICT;
 `;
+/** Moves rows from the earlier format. What was sent already is sent again, because Postgres counts each row once. */
+const MOVE_ROWS = `
+INSERT INTO batches (replica, count, rows)
+  SELECT replica, count(*), group_concat(row, char(10)) FROM outbox WHERE refused = 0 GROUP BY replica, seq / 500;
+INSERT INTO refused SELECT replica, row FROM outbox WHERE refused = 1;
+DROP TABLE outbox;
+`;
 
-/** Rows of one replica that Postgres does not have yet. */
+/** Batches of one replica that Postgres does not have yet. */
 export interface WaitingRows {
   readonly replica: string;
-  /** Numbers of the rows. */
+  /** Number of the batch before them. */
+  readonly after: number;
+  /** Numbers of the batches. */
   readonly first: number;
   readonly last: number;
   /** Results of `rowToJson`. */
@@ -41,12 +49,17 @@ export interface KeySnapshot {
 
 /** How many processes of a machine may use one folder. */
 const MAX_FILES = 100;
+/** Maximum number of rows in a batch. */
+const BATCH_ROWS = 500;
 /** Milliseconds for which rows are kept after they were sent. A standby that takes over may lack the last ones. */
 const KEPT_MS = 15 * 60_000;
 
 /**
  * What a replica keeps on its own disk: rows that Postgres does not have yet, and the last known keys. One process uses
  * a file at a time; the next one that takes the file sends what is left.
+ *
+ * Rows are stored in batches as they were written, and batches are sent in their order. So the cost of a row is that of
+ * its text, and a single number says which batches were sent.
  */
 export class Outbox {
   /** The id of this process as a replica. A restarted process is another replica, because it spends other leases. */
@@ -56,6 +69,9 @@ export class Outbox {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #next: StatementSync;
+  #timeline: string | undefined;
+  /** Number of the last batch that was sent. */
+  #sentUpTo: number;
   /** Number of rows that wait. */
   #waiting: number;
 
@@ -67,7 +83,7 @@ export class Outbox {
           // The lock ends with the process, also if it is killed.
           opened.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL');
           opened.exec('PRAGMA synchronous = NORMAL');
-          transaction(opened, () => opened.exec(TABLES));
+          transaction(opened, () => createTables(opened));
         });
         return new Outbox(database);
       } catch (thrown) {
@@ -83,13 +99,12 @@ export class Outbox {
       .all()
       .map(({ id }) => String(id));
     database.prepare('INSERT INTO replicas (id) VALUES (?)').run(this.replica);
-    this.#insert = database.prepare('INSERT INTO outbox (replica, row) VALUES (?, ?)');
-    this.#next = database.prepare(
-      'SELECT seq, replica, row FROM outbox WHERE sent_at IS NULL AND seq > ? ORDER BY seq LIMIT ?',
-    );
-    this.#waiting = Number(
-      database.prepare('SELECT count(*) AS waiting FROM outbox WHERE sent_at IS NULL').get()?.waiting,
-    );
+    this.#insert = database.prepare('INSERT INTO batches (replica, count, rows) VALUES (?, ?, ?)');
+    this.#next = database.prepare('SELECT seq, replica, rows FROM batches WHERE seq > ? ORDER BY seq');
+    this.#sentUpTo = Number(database.prepare('SELECT coalesce(max(last), 0) AS last FROM sent').get()?.last);
+    this.#waiting = this.#countWaiting();
+    const timeline = database.prepare('SELECT timeline FROM timelines').get()?.timeline;
+    this.#timeline = timeline === undefined ? undefined : String(timeline);
   }
 
   /** Number of rows that Postgres does not have yet. */
@@ -99,46 +114,74 @@ export class Outbox {
 
   /** @throws an error if the disk can't be written. */
   write(rows: readonly UsageRow[]): void {
-    transaction(this.#database, () => {
-      for (const row of rows) this.#insert.run(this.replica, rowToJson(row));
-    });
+    transaction(this.#database, () => this.#insertRows(this.replica, rows.map(rowToJson)));
     this.#waiting += rows.length;
   }
 
-  /** The oldest rows that wait, of one replica. */
-  next(limit: number, after = 0): WaitingRows | undefined {
-    const found = this.#next.all(after, limit).map(({ seq, replica, row }) => ({
-      seq: Number(seq),
-      replica: String(replica),
-      row: String(row),
-    }));
-    const [first] = found;
-    if (first === undefined) return undefined;
-    const own = found.filter(({ replica }) => replica === first.replica);
-    const last = own.at(-1) ?? first;
-    return { replica: first.replica, first: first.seq, last: last.seq, rows: own.map(({ row }) => row) };
+  /** The oldest batches that wait, of one replica. @param limit of rows, unless the first batch has more. */
+  next(limit: number): WaitingRows | undefined {
+    const waiting: string[] = [];
+    let found: Omit<WaitingRows, 'rows'> | undefined;
+    for (const { seq, replica: name, rows: text } of this.#next.iterate(this.#sentUpTo)) {
+      const [last, replica, rows] = [Number(seq), String(name), String(text).split('\n')];
+      if (found !== undefined && (replica !== found.replica || waiting.length + rows.length > limit)) break;
+      found = { replica, after: this.#sentUpTo, first: found?.first ?? last, last };
+      waiting.push(...rows);
+    }
+    return found && { ...found, rows: waiting };
   }
 
-  /** @param refused Postgres can't store them. */
-  sent({ replica, first, last, rows }: WaitingRows, refused = false, now = Date.now()): void {
-    this.#database
-      .prepare(
-        'UPDATE outbox SET sent_at = ?, refused = ? WHERE seq BETWEEN ? AND ? AND replica = ? AND sent_at IS NULL',
-      )
-      .run(now, refused ? 1 : 0, first, last, replica);
+  /** Postgres has the result of `next`. @throws an error if the disk can't be written: the next process repeats it. */
+  sent({ after, last, rows }: WaitingRows, now = Date.now()): void {
+    // Meanwhile `sendAgain` was called.
+    if (after !== this.#sentUpTo) return;
+    this.#sentUpTo = last;
     this.#waiting -= rows.length;
+    this.#database.prepare('INSERT INTO sent VALUES (?, ?)').run(last, now);
+  }
+
+  /**
+   * Postgres can't store a row of the result of `next`. Several rows of one batch are sent again as two batches.
+   *
+   * @returns whether it is a single row. It is set aside.
+   */
+  refused({ replica, first, rows }: WaitingRows): boolean {
+    const half = Math.ceil(rows.length / 2);
+    transaction(this.#database, () => {
+      this.#database.prepare('DELETE FROM batches WHERE seq = ?').run(first);
+      if (rows.length === 1) this.#database.prepare('INSERT INTO refused VALUES (?, ?)').run(replica, rows[0] ?? '');
+      else for (const part of [rows.slice(0, half), rows.slice(half)]) this.#insertRows(replica, part);
+    });
+    if (rows.length === 1) this.#waiting -= 1;
+    return rows.length === 1;
   }
 
   /** Sends what was sent in the last minutes once more. Postgres counts each row once. */
   sendAgain(): void {
-    const { changes } = this.#database
-      .prepare('UPDATE outbox SET sent_at = NULL WHERE sent_at IS NOT NULL AND refused = 0')
-      .run();
-    this.#waiting += Number(changes);
+    this.#sentUpTo = 0;
+    this.#waiting = this.#countWaiting();
+    this.#database.exec('DELETE FROM sent');
   }
 
   dropOld(now = Date.now()): void {
-    this.#database.prepare('DELETE FROM outbox WHERE sent_at < ? AND refused = 0').run(now - KEPT_MS);
+    const before = now - KEPT_MS;
+    transaction(this.#database, () => {
+      const old = 'SELECT max(last) FROM sent WHERE at < ?';
+      this.#database.prepare(`DELETE FROM batches WHERE seq <= (${old})`).run(before);
+      this.#database.prepare('DELETE FROM sent WHERE at < ?').run(before);
+    });
+  }
+
+  #insertRows(replica: string, rows: readonly string[]): void {
+    for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+      const batch = rows.slice(from, from + BATCH_ROWS);
+      this.#insert.run(replica, batch.length, batch.join('\n'));
+    }
+  }
+
+  #countWaiting(): number {
+    const count = this.#database.prepare('SELECT coalesce(sum(count), 0) AS rows FROM batches WHERE seq > ?');
+    return Number(count.get(this.#sentUpTo)?.rows);
   }
 
   /** Postgres knows that a replica ended, so its leases can be taken back. */
@@ -148,11 +191,11 @@ export class Outbox {
 
   /** Identifies the server and the standby that took over last. */
   get timeline(): string | undefined {
-    const row = this.#database.prepare('SELECT timeline FROM timelines').get();
-    return row === undefined ? undefined : String(row.timeline);
+    return this.#timeline;
   }
 
   set timeline(timeline: string) {
+    this.#timeline = timeline;
     this.#database.prepare('INSERT OR REPLACE INTO timelines VALUES (1, ?)').run(timeline);
   }
 
@@ -176,6 +219,12 @@ export class Outbox {
   close(): void {
     this.#database.close();
   }
+}
+
+function createTables(database: DatabaseSync): void {
+  database.exec(TABLES);
+  const earlier = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").get();
+  if (earlier !== undefined) database.exec(MOVE_ROWS);
 }
 
 const SQLITE_BUSY = 5;

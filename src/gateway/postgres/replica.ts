@@ -49,6 +49,8 @@ const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
+/** Milliseconds after which the connection for notifications is tested. It may be dead without an error. */
+const LISTEN_MS = 5_000;
 /** Deadlines in milliseconds. */
 const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
@@ -66,6 +68,8 @@ export class Replica implements SharedState {
   readonly #health: ServerHealth;
   /** For changes and leases, and for rows, so that a large batch delays no change. */
   readonly #control: PostgresConnection;
+  /** For notifications alone, so that a look for changes does not depend on it. A pooler may refuse `LISTEN`. */
+  readonly #listener: PostgresConnection;
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
   readonly #leases: BudgetLeases;
@@ -79,6 +83,7 @@ export class Replica implements SharedState {
   #confirmed = Number.NEGATIVE_INFINITY;
   #loaded = 0;
   #dated = 0;
+  #listened = Number.NEGATIVE_INFINITY;
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
@@ -96,7 +101,8 @@ export class Replica implements SharedState {
     this.#outbox = input.outbox;
     this.#server = describeServer(input.url);
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
-    this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
+    this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS });
+    this.#listener = new PostgresConnection(input.url, { notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
     this.#leases = new BudgetLeases(new PostgresBudgets(this.#control, input.outbox.replica), () => this.#askSoon(0));
     this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
@@ -264,7 +270,7 @@ export class Replica implements SharedState {
     this.#stopRetention?.();
     clearInterval(this.#sendTimer);
     await this.#sender.end();
-    for (const each of [this.#control, this.#rows, this.#adminConnection]) each.close();
+    for (const each of [this.#control, this.#listener, this.#rows, this.#adminConnection]) each.close();
     this.#outbox.close();
   }
 
@@ -279,11 +285,19 @@ export class Replica implements SharedState {
       }
       this.#confirm(asked);
       this.#health.answered();
+      this.#listen(asked);
       this.#leases.answeredAt = asked;
       await this.#askForShares(true);
     } catch (thrown) {
       this.#failed(thrown);
     }
+  }
+
+  #listen(now: number): void {
+    if (now - this.#listened < LISTEN_MS) return;
+    this.#listened = now;
+    // If it fails, changes are found by looking for them.
+    this.#listener.call(DEADLINE.poll, (sql) => sql('SELECT 1')).catch(() => undefined);
   }
 
   /** Revoked keys are refused at once. A new key has its share of budgets before a request may use it. */
@@ -317,6 +331,7 @@ export class Replica implements SharedState {
       ),
     );
     this.replicas = Number(row?.others) + 1;
+    this.#rateLeases.replicas = this.replicas;
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
     this.#leases.wanted = readWanted(row?.wanted);
     this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);
@@ -335,7 +350,7 @@ export class Replica implements SharedState {
     this.#keys = keys;
     this.#confirmed = asked;
     this.#dated = asked;
-    this.#outbox.saveKeys(keys, this.#server);
+    this.#save(() => this.#outbox.saveKeys(keys, this.#server));
   }
 
   #confirm(asked: number): void {
@@ -344,8 +359,19 @@ export class Replica implements SharedState {
     this.#stale = false;
     if (asked - this.#dated < CONFIRM_MS) return;
     this.#dated = asked;
-    this.#outbox.keysConfirmed();
-    this.#outbox.dropOld();
+    this.#save(() => {
+      this.#outbox.keysConfirmed();
+      this.#outbox.dropOld();
+    });
+  }
+
+  /** Notes for a later start. They must not stop a change of keys when the disk is full. */
+  #save(write: () => void): void {
+    try {
+      write();
+    } catch (thrown) {
+      this.#input.log.error({ error: String(thrown) }, 'the outbox can’t be written');
+    }
   }
 
   #failed(thrown: unknown): void {
@@ -360,10 +386,13 @@ export class Replica implements SharedState {
   #noticeFailover(timeline: string): void {
     const before = this.#outbox.timeline;
     if (before === timeline) return;
-    this.#outbox.timeline = timeline;
-    if (before === undefined) return;
-    this.#input.log.warn({}, 'another server has taken over: the last rows are sent again');
-    this.#outbox.sendAgain();
+    if (before !== undefined) {
+      this.#input.log.warn({}, 'another server has taken over: the last rows are sent again');
+      this.#save(() => this.#outbox.sendAgain());
+    }
+    this.#save(() => {
+      this.#outbox.timeline = timeline;
+    });
   }
 }
 

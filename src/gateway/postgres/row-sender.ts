@@ -17,7 +17,7 @@ export interface RowSenderInput {
 }
 
 /** Maximum number of rows in one statement. */
-const BATCH_ROWS = 1_000;
+const STATEMENT_ROWS = 1_000;
 /** Milliseconds. A batch may wait for those of other replicas. */
 const ROWS_MS = 5_000;
 const END_MS = 2_000;
@@ -55,10 +55,10 @@ export class RowSender {
   async #sendAll(): Promise<void> {
     const { outbox, health, failed } = this.#input;
     try {
-      let waiting = health.away ? undefined : outbox.next(BATCH_ROWS);
+      let waiting = health.away ? undefined : outbox.next(STATEMENT_ROWS);
       while (waiting !== undefined) {
         await this.#sendBatch(waiting);
-        waiting = outbox.next(BATCH_ROWS);
+        waiting = outbox.next(STATEMENT_ROWS);
       }
       if (this.#earlier.length === 0 || health.away) return;
       await this.#release(this.#earlier, HELD_SECONDS);
@@ -95,16 +95,11 @@ export class RowSender {
       outbox.sent(batch);
     } catch (thrown) {
       if (!isRowFault(thrown)) throw thrown;
-      if (batch.rows.length > 1) {
-        const half = outbox.next(Math.ceil(batch.rows.length / 2));
-        if (half !== undefined) await this.#sendBatch(half);
-        return;
-      }
-      outbox.sent(batch, true);
-      log.error(
-        { error: withoutSecrets(thrown, url), row: batch.first },
-        'a row of the ledger can’t be stored in Postgres',
-      );
+      const first = batch.first < batch.last ? outbox.next(1) : undefined;
+      if (first !== undefined) return this.#sendBatch(first);
+      if (!outbox.refused(batch)) return;
+      const error = withoutSecrets(thrown, url);
+      log.error({ error, row: batch.first }, 'a row of the ledger can’t be stored in Postgres');
     }
   }
 }

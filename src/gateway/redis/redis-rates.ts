@@ -4,7 +4,6 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { Rate } from '../limits/rate.ts';
 import { type RateGrants, RateLeases, type RateQuestion, type RateStore } from '../limits/rate-leases.ts';
-import type { SharedRates } from '../limits/rate-share.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import { Unavailable } from '../servers/unavailable.ts';
@@ -76,7 +75,7 @@ export class RedisRates implements SharedRateServer {
     });
   }
 
-  get rates(): SharedRates {
+  get rates(): RateLeases {
     return this.#leases;
   }
 
@@ -114,6 +113,7 @@ export class RedisRates implements SharedRateServer {
     this.#asking = true;
     try {
       await this.#store.look();
+      this.#leases.replicas = this.#store.replicas;
       if (this.#store.takeForgotten()) this.#leases.reportAll(this.#rates());
       this.#leases.wanted = this.#store.wanted;
       await this.#leases.ask(this.#rates(), this.#store.wanted.size > 0);
@@ -147,6 +147,8 @@ class RedisRateStore implements RateStore {
   wanted: ReadonlySet<string> = new Set();
   #calledAt = Number.NEGATIVE_INFINITY;
   #forgotten = false;
+  /** Number of gateways; of the last answer. */
+  replicas = 1;
 
   constructor(connection: RedisConnection) {
     this.#connection = connection;
@@ -176,7 +178,7 @@ class RedisRateStore implements RateStore {
     }
     return {
       answers: results.flatMap(({ answers }) => answers),
-      replicas: results.at(-1)?.replicas ?? 1,
+      replicas: this.replicas,
     };
   }
 
@@ -194,6 +196,7 @@ class RedisRateStore implements RateStore {
     this.#calledAt = performance.now();
     this.#epoch = epoch;
     this.#warm = warm === 1;
+    this.replicas = Math.max(1, replicas);
     if (known !== '' && known !== epoch) {
       this.#forgotten = true;
       throw new Unavailable('it was started again without its data');
@@ -207,7 +210,7 @@ class RedisRateStore implements RateStore {
             const [extra, free, waitMs] = answers[index] ?? [];
             return extra === undefined ? [] : { id, extra, free: free ?? 0, waitMs: waitMs ?? 0 };
           }),
-      replicas: Math.max(1, replicas),
+      replicas: this.replicas,
     };
   }
 }

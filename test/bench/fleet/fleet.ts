@@ -1,3 +1,4 @@
+import type { RateSettings } from '../../../src/config/settings/settings.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import type { StateAdmin } from '../../../src/gateway/state-admin.ts';
 import type { PostgresServer } from '../../gateway/postgres/postgres-server.ts';
@@ -7,6 +8,16 @@ export interface Figure {
   readonly what: string;
   readonly measured: string;
   readonly wanted: string;
+  readonly holds: boolean;
+}
+
+/** How the parts run. */
+export interface FleetOptions {
+  readonly server: PostgresServer;
+  /** Fewer rounds and shorter failures. */
+  readonly quick: boolean;
+  /** For how long a replica is cut off. */
+  readonly cutOffSeconds: number;
 }
 
 export interface Fleet {
@@ -21,18 +32,24 @@ const TOKENS = 10;
 const MODEL = { cost: { input: 0, output: 1_000 } };
 export const BODY = { max_tokens: TOKENS };
 
-/** Runs gateways on a new database. */
+export interface FleetSettings extends Readonly<Record<string, unknown>> {
+  /** A database instead of a new one. */
+  readonly url?: string;
+  readonly args?: readonly string[];
+}
+
+/** Runs gateways on a new database. Other settings are those of `gateway`. */
 export async function withFleet<T>(
   server: PostgresServer,
   count: number,
   use: (fleet: Fleet) => Promise<T>,
-  throughUrl: (url: string) => Promise<string> = async (url) => url,
+  { url: given, args = [], ...gateway }: FleetSettings = {},
 ): Promise<T> {
-  const url = await server.database();
+  const url = given ?? (await server.database());
   const admin = await openPostgres(url);
-  const harness = await startHarness({ state: await throughUrl(url) });
+  const harness = await startHarness({ state: url, ...gateway });
   try {
-    const started = Array.from({ length: count }, () => harness.serve(['--log-level', 'error']));
+    const started = Array.from({ length: count }, () => harness.serve(['--log-level', 'error', ...args]));
     return await use({ harness, replicas: await Promise.all(started), admin, url });
   } finally {
     await harness.close();
@@ -67,9 +84,13 @@ export async function status({ harness }: Fleet, replica: ServeProcess, key: str
 export const ACTOR = { who: 'bench', source: 'bench' };
 
 /** Creates a key and waits until all replicas know it. */
-export async function createKey(fleet: Fleet, budget?: { readonly usd: number; readonly mode: 'hard' | 'soft' }) {
+export async function createKey(
+  fleet: Fleet,
+  budget?: { readonly usd: number; readonly mode: 'hard' | 'soft' },
+  rates: readonly RateSettings[] = [],
+) {
   const budgets = budget === undefined ? [] : [{ ...budget, period: 'total', timeZone: 'UTC', model: '*' } as const];
-  const key = await fleet.admin.createKey(ACTOR, { name: `k${performance.now()}`, limits: { budgets, rates: [] } });
+  const key = await fleet.admin.createKey(ACTOR, { name: `k${performance.now()}`, limits: { budgets, rates } });
   for (const replica of fleet.replicas) {
     // A request without a model is refused after its key was checked, and costs nothing.
     await until(async () => (await fleet.harness.send(replica.url, { model: 'up/none' }, key)).status !== 401);
@@ -84,6 +105,11 @@ export async function until(look: () => Promise<boolean>, milliseconds = 60_000)
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return performance.now() - start;
+}
+
+/** A row whose number must not be above a limit. */
+export function atMost(what: string, value: number, limit: number, show: (value: number) => string): Figure {
+  return { what, measured: show(value), wanted: `at most ${show(limit)}`, holds: value <= limit };
 }
 
 export function percentile(values: readonly number[], share: number): number {

@@ -117,6 +117,32 @@ export async function drive(url: string, request: Buffer, connections: number, s
   return { perSecond: latencies.length / ((performance.now() - startedAt) / 1000), latencies };
 }
 
+/** Requests for `seconds` at a rate, or fewer if the answers take too long. */
+export async function pace(
+  url: string,
+  request: Buffer,
+  connections: number,
+  perSecond: number,
+  seconds: number,
+): Promise<Throughput> {
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const work = async (number: number) => {
+    const connection = new Connection(url);
+    for (let sent = number; sent < perSecond * seconds; sent += connections) {
+      const early = startedAt + (sent * 1_000) / perSecond - performance.now();
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+      const now = performance.now();
+      if (now > startedAt + seconds * 1_000) break;
+      await connection.send(request);
+      latencies.push(performance.now() - now);
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: connections }, (_, number) => work(number)));
+  return { perSecond: latencies.length / ((performance.now() - startedAt) / 1_000), latencies };
+}
+
 /** Milliseconds to the first byte of a stream's body, one stream after another. */
 export async function firstBytes(url: string, request: Buffer, times: number): Promise<readonly number[]> {
   const found: number[] = [];

@@ -12,6 +12,7 @@ import { programPath } from '../../host/debian.ts';
 export const PASSWORD = 'pw-canary/%';
 
 export interface PostgresServer {
+  readonly port: number;
   /** Address of a new, empty database. */
   database(): Promise<string>;
   /** SIGSTOP or SIGCONT for the server and its processes. */
@@ -19,6 +20,11 @@ export interface PostgresServer {
   /** Ends it as if the machine had failed. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /**
+   * Copies the data as they are now to a standby, which receives nothing after that. @returns a function that starts
+   * it as the new primary.
+   */
+  standby(): () => Promise<PostgresServer>;
   close(): Promise<void>;
 }
 
@@ -32,25 +38,43 @@ export function postgresPath(): string {
   });
 }
 
-/** Debian's Postgres with an empty cluster in a temporary folder. It refuses to run as root. */
+/** Debian's Postgres with an empty cluster in a temporary folder. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const postgres = postgresPath();
-  const folder = mkdtempSync(path.join(tmpdir(), 'svc-postgres-'));
-  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
-  const [first = '', ...rest] = [...asUser, path.join(path.dirname(postgres), 'initdb')];
+  // The package creates the user.
+  postgresPath();
+  const folder = newFolder();
   const passwordFile = path.join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
+  const options = ['-U', 'svc', '-A', 'scram-sha-256', '--no-sync', '--pwfile', passwordFile];
+  run(folder, 'initdb', ['-D', path.join(folder, 'data'), ...options]);
+  return startIn(folder);
+}
+
+/** It refuses to run as root. */
+const AS_USER = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+
+/** A folder of the user of Postgres. */
+function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-postgres-'));
   chmodSync(folder, 0o700);
-  if (asUser.length > 0) execFileSync('chown', ['-R', 'postgres', folder]);
+  if (AS_USER.length > 0) execFileSync('chown', ['-R', 'postgres', folder]);
+  return folder;
+}
+
+function run(folder: string, name: string, options: readonly string[]): void {
+  const [program = '', ...args] = [...AS_USER, path.join(path.dirname(postgresPath()), name), ...options];
+  execFileSync(program, args, { cwd: folder });
+}
+
+/** Starts the cluster of a folder. */
+async function startIn(folder: string, more: readonly string[] = []): Promise<PostgresServer> {
   const data = path.join(folder, 'data');
-  const options = ['-D', data, '-U', 'svc', '-A', 'scram-sha-256', '--no-sync', '--pwfile', passwordFile];
-  execFileSync(first, [...rest, ...options], { cwd: folder });
   const port = await freePort();
   const url = (database: string) => `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
-  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
-  const [program = '', ...args] = [...asUser, postgres, '-D', data, '-p', String(port)];
-  const run = () => spawn(program, [...args, ...settings.flatMap((each) => ['-c', each])], { stdio: 'ignore' });
-  let child = run();
+  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, ...more];
+  const [program = '', ...args] = [...AS_USER, postgresPath(), '-D', data, '-p', String(port)];
+  const begin = () => spawn(program, [...args, ...settings.flatMap((each) => ['-c', each])], { stdio: 'ignore' });
+  let child = begin();
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   const signal = (name: NodeJS.Signals) => {
     for (const pid of serverProcesses(data)) killIfAlive(pid, name);
@@ -66,7 +90,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const start = async () => {
     const until = performance.now() + 20_000;
     for (;;) {
-      if (ended()) child = run();
+      if (ended()) child = begin();
       try {
         await query(url('postgres'), 'SELECT 1');
         return;
@@ -79,9 +103,20 @@ export async function startPostgres(): Promise<PostgresServer> {
   await start();
   let databases = 0;
   return {
+    port,
     signal,
     kill,
     start,
+    standby: () => {
+      const copy = newFolder();
+      const options = ['-D', path.join(copy, 'data'), '-d', url('postgres'), '--write-recovery-conf', '--no-sync'];
+      run(copy, 'pg_basebackup', [...options, '--checkpoint=fast']);
+      return async () => {
+        const taken = await startIn(copy, ['primary_conninfo=']);
+        await query(url('postgres').replace(`:${port}/`, `:${taken.port}/`), 'SELECT pg_promote()');
+        return taken;
+      };
+    },
     database: async () => {
       databases += 1;
       await query(url('postgres'), `CREATE DATABASE state_${databases}`);

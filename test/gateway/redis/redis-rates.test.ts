@@ -9,7 +9,7 @@ import type { Log } from '../../../src/gateway/gateway-deps.ts';
 import type { RateRule } from '../../../src/gateway/limits/limit-rules.ts';
 import { Rate, takeRequest, takeTokens } from '../../../src/gateway/limits/rate.ts';
 import { RedisRates } from '../../../src/gateway/redis/redis-rates.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
+import { type RedisServer, redisPath, startRedis } from './redis-server.ts';
 
 type Limit = Omit<RateRule, 'scope' | 'model'>;
 
@@ -38,6 +38,11 @@ class TestReplica {
     return found;
   }
 
+  /** How many gateways it knows. */
+  get known(): number {
+    return this.#server.rates.replicas;
+  }
+
   /** @returns whether a request may start. */
   take(id: string): boolean {
     return takeRequest([this.rate(id)]) === undefined;
@@ -56,46 +61,47 @@ const LOADS: Readonly<Record<string, (at: number) => readonly number[]>> = {
 };
 const LIMIT = 600;
 
-describe('rates of several gateways on one Redis', () => {
-  let server: RedisServer;
-  let lines: string[];
-  let replicas: TestReplica[] = [];
+/** Calls `look` until it returns true. */
+async function until(what: string, look: () => boolean, milliseconds = 20_000): Promise<void> {
+  const start = performance.now();
+  while (!look()) {
+    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
+    await sleep(10);
+  }
+}
 
-  before(async function () {
-    this.timeout(120_000);
-    server = await startRedis();
-  });
+/** Three gateways and their Redis. */
+class TestFleet {
+  readonly server: RedisServer;
+  readonly lines: string[] = [];
+  readonly replicas: readonly TestReplica[];
 
-  after(() => server?.close());
+  /** Resolves when each gateway knows the others. */
+  static async start(limits: Readonly<Record<string, Limit>>): Promise<TestFleet> {
+    const server = await startRedis();
+    const lines: string[] = [];
+    const write = (fields: unknown, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+    const log: Log = { debug: () => undefined, info: write, warn: write, error: write };
+    const started = Array.from({ length: 3 }, () => TestReplica.start(server.url, limits, log));
+    const fleet = new TestFleet(server, lines, await Promise.all(started));
+    await until('each gateway knows the others', () => fleet.replicas.every(({ known }) => known === 3));
+    return fleet;
+  }
 
-  beforeEach(() => {
-    lines = [];
-  });
-
-  afterEach(async () => {
-    await Promise.all(replicas.map((each) => each.dispose()));
-    replicas = [];
-    await server.kill();
-    await server.start();
-  });
-
-  const write = (fields: unknown, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
-  const log: Log = { debug: () => undefined, info: write, warn: write, error: write };
-
-  async function start(limits: Readonly<Record<string, Limit>>): Promise<void> {
-    replicas = await Promise.all(Array.from({ length: 3 }, () => TestReplica.start(server.url, limits, log)));
-    // Each has seen the others.
-    await sleep(700);
+  private constructor(server: RedisServer, lines: string[], replicas: readonly TestReplica[]) {
+    this.server = server;
+    this.lines = lines;
+    this.replicas = replicas;
   }
 
   /** Sends as many requests as are allowed. @returns the times of those that were allowed, by load. */
-  async function run(seconds: number, loads = LOADS): Promise<Readonly<Record<string, readonly number[]>>> {
+  async run(seconds: number, loads = LOADS): Promise<Readonly<Record<string, readonly number[]>>> {
     const taken: Record<string, number[]> = Object.fromEntries(Object.keys(loads).map((name) => [name, []]));
     const begin = performance.now();
     for (let at = 0; at < seconds * 1_000; at = performance.now() - begin) {
       for (const [name, of] of Object.entries(loads)) {
         for (const index of of(at)) {
-          for (let sent = 0; sent < 5 && replicas[index]?.take(name); sent += 1) taken[name]?.push(at);
+          for (let sent = 0; sent < 5 && this.replicas[index]?.take(name); sent += 1) taken[name]?.push(at);
         }
       }
       await sleep(10);
@@ -103,86 +109,137 @@ describe('rates of several gateways on one Redis', () => {
     return taken;
   }
 
-  const within = (times: readonly number[], from: number) =>
-    times.filter((at) => at >= from && at < from + 60_000).length;
-  const assertNoMinuteAboveLimit = (times: readonly number[], name: string) => {
-    for (const from of times) assert.ok(within(times, from) <= LIMIT, `${name}: ${within(times, from)} from ${from}`);
-  };
+  count(text: string): number {
+    return this.lines.filter((line) => line.includes(text)).length;
+  }
+
+  async close(): Promise<void> {
+    this.server.signal('SIGCONT');
+    await Promise.all(this.replicas.map((each) => each.dispose()));
+    await this.server.close();
+  }
+}
+
+const within = (times: readonly number[], from: number) =>
+  times.filter((at) => at >= from && at < from + 60_000).length;
+
+function assertNoMinuteAboveLimit(times: readonly number[], name: string): void {
+  for (const from of times) assert.ok(within(times, from) <= LIMIT, `${name}: ${within(times, from)} from ${from}`);
+}
+
+describe('rates of several gateways on one Redis, for longer than a minute', () => {
   const limits = Object.fromEntries(Object.keys(LOADS).map((name) => [name, { requests: LIMIT }]));
+  const fleets: TestFleet[] = [];
+  /** Both run at the same time, because each takes more than a minute. */
+  let undisturbed: ReturnType<TestFleet['run']>;
+  let restarted: ReturnType<TestFleet['run']>;
+
+  before(async function () {
+    this.timeout(120_000);
+    const [one, two] = [await TestFleet.start(limits), await TestFleet.start(limits)];
+    fleets.push(one, two);
+    undisturbed = one.run(70);
+    restarted = runRestarted(two);
+    for (const each of [undisturbed, restarted]) each.catch(() => undefined);
+  });
+
+  after(async () => {
+    await Promise.allSettled([undisturbed, restarted]);
+    await Promise.all(fleets.map((each) => each.close()));
+  });
+
+  /** Redis is killed and started again without its data. */
+  const runRestarted = async (fleet: TestFleet) => {
+    const loading = fleet.run(100);
+    const used = (name: string) =>
+      fleet.replicas.reduce((sum, each) => sum + each.rate(name).requests.used(), 0) >= LIMIT / 2;
+    await until('half of each rate is used', () => Object.keys(LOADS).every(used));
+    await fleet.server.kill();
+    await until('all gateways know it', () => fleet.count('rates-away') === 3);
+    await fleet.server.start();
+    return loading;
+  };
 
   it('600 requests a minute: any minute has 95 to 100 % of them; even, lopsided and alternating load', async function () {
     this.timeout(120_000);
-    await start(limits);
-    for (const [name, times] of Object.entries(await run(70))) {
+    for (const [name, times] of Object.entries(await undisturbed)) {
       assertNoMinuteAboveLimit(times, name);
       for (const from of [0, 5_000, 9_500]) {
         assert.ok(within(times, from) >= LIMIT * 0.95, `${name}: ${within(times, from)} from ${from}`);
       }
     }
-    assert.deepEqual(lines, []);
+    assert.deepEqual(fleets[0]?.lines, []);
   });
 
   it('killed and started again without its data: no minute has more than the limit, and shares return', async function () {
     this.timeout(180_000);
-    await start(limits);
-    const loading = run(100);
-    await sleep(1_000);
-    await server.kill();
-    await sleep(2_000);
-    await server.start();
-    for (const [name, times] of Object.entries(await loading)) {
+    for (const [name, times] of Object.entries(await restarted)) {
       assertNoMinuteAboveLimit(times, name);
       assert.ok(times.length >= LIMIT * 1.3, `${name}: ${times.length}`);
     }
-
-    assert.equal(lines.filter((line) => line.includes('rates-away')).length, 3, lines.join('\n'));
-    assert.equal(lines.filter((line) => line.includes('again')).length, 3, lines.join('\n'));
+    for (const text of ['rates-away', 'again']) assert.equal(fleets[1]?.count(text), 3, fleets[1]?.lines.join('\n'));
   });
+});
+
+describe('rates of several gateways on one Redis', () => {
+  let fleet: TestFleet | undefined;
+
+  before(function () {
+    // The package may have to be installed.
+    this.timeout(120_000);
+    redisPath();
+  });
+
+  afterEach(async () => {
+    await fleet?.close();
+    fleet = undefined;
+  });
+
+  const start = async (limits: Readonly<Record<string, Limit>>) => {
+    fleet = await TestFleet.start(limits);
+    return fleet;
+  };
 
   for (const failure of ['killed', 'frozen'] as const) {
     it(`${failure}: each gateway has an equal part, and all of them not more than the limit`, async () => {
-      await start({ r: { requests: LIMIT } });
-      const { r: before = [] } = await run(0.5, { r: () => [0] });
-      if (failure === 'killed') await server.kill();
-      else server.signal('SIGSTOP');
-      try {
-        const { r: meanwhile = [] } = await run(4, { r: () => [0, 1, 2] });
-        assert.ok(before.length + meanwhile.length <= LIMIT, `${before.length} + ${meanwhile.length}`);
-        const used = replicas.map((each) => each.rate('r').requests.used());
-        for (const each of used.slice(1)) assert.ok(each <= LIMIT / 3 + 1, `${used}`);
-        assert.equal(lines.filter((line) => line.includes('rates-away')).length, 3, lines.join('\n'));
-      } finally {
-        server.signal('SIGCONT');
-      }
+      const three = await start({ r: { requests: LIMIT } });
+      const { r: before = [] } = await three.run(0.5, { r: () => [0] });
+      if (failure === 'killed') await three.server.kill();
+      else three.server.signal('SIGSTOP');
+      const { r: meanwhile = [] } = await three.run(4, { r: () => [0, 1, 2] });
+      assert.ok(before.length + meanwhile.length <= LIMIT, `${before.length} + ${meanwhile.length}`);
+      const used = three.replicas.map((each) => each.rate('r').requests.used());
+      for (const each of used.slice(1)) assert.ok(each <= LIMIT / 3 + 1, `${used}`);
+      assert.equal(three.count('rates-away'), 3, three.lines.join('\n'));
     });
   }
 
   it('tokens per minute: estimates are corrected for all gateways', async () => {
-    await start({ r: { tokens: 10_000 } });
+    const { replicas } = await start({ r: { tokens: 10_000 } });
     const [one, two] = replicas.map((each) => each.rate('r'));
     assert.ok(one && two);
-    while (takeTokens([one], 9_000) !== undefined) await sleep(20);
-    await sleep(400);
-    assert.ok(takeTokens([two], 3_000) !== undefined, 'only 1,000 are left');
+    await until('the first one has a share', () => takeTokens([one], 9_000) === undefined);
+    const refused = () => assert.ok(takeTokens([two], 3_000) !== undefined, 'only 1,000 are left');
+    refused();
+    const asked = performance.now();
+    await until('the second one has an answer', () => (two.shares?.tokens.answeredAt ?? 0) > asked);
+    refused();
     one.add('tokens', -8_000);
-    const from = performance.now();
-    while (takeTokens([two], 3_000) !== undefined) {
-      assert.ok(performance.now() - from < 5_000);
-      await sleep(20);
-    }
+    await until('the second one has a share', () => takeTokens([two], 3_000) === undefined, 5_000);
   });
 
   it('requests at a time: all gateways together have the limit, and an ended request makes room for another one', async () => {
-    await start({ r: { parallel: 6 } });
-    const { r: taken = [] } = await run(3, { r: () => [0, 1, 2] });
+    const three = await start({ r: { parallel: 6 } });
+    const { r: taken = [] } = await three.run(3, { r: () => [0, 1, 2] });
     assert.equal(taken.length, 6);
-    const busy = replicas.find((each) => each.rate('r').active > 0);
+    const busy = three.replicas.find((each) => each.rate('r').active > 0);
     busy?.rate('r').run(-1);
-    const { r: again = [] } = await run(3, { r: () => [0, 1, 2] });
+    const { r: again = [] } = await three.run(3, { r: () => [0, 1, 2] });
     assert.equal(again.length, 1);
   });
 
   it('the bundle that ships connects too', async () => {
+    const server = await startRedis();
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-bundle-'));
     try {
       const root = path.join(import.meta.dirname, '..', '..', '..');
@@ -204,14 +261,15 @@ describe('rates of several gateways on one Redis', () => {
       assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), '');
     } finally {
       rmSync(folder, { recursive: true, force: true });
+      await server.close();
     }
   });
 
   it('a gateway that ends: others get its share at once', async () => {
-    await start({ r: { requests: LIMIT } });
-    await replicas[1]?.dispose();
-    await replicas[2]?.dispose();
-    const { r: taken = [] } = await run(2, { r: () => [0] });
+    const three = await start({ r: { requests: LIMIT } });
+    await three.replicas[1]?.dispose();
+    await three.replicas[2]?.dispose();
+    const { r: taken = [] } = await three.run(2, { r: () => [0] });
     assert.ok(taken.length >= LIMIT * 0.95 && taken.length <= LIMIT, `${taken.length}`);
   });
 });

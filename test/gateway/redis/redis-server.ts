@@ -24,7 +24,7 @@ export interface RedisServer {
  * Path of the server; installs Debian's package when root and absent. The program of `redis-tools` is the server too,
  * and that package starts none.
  */
-function redisPath(): string {
+export function redisPath(): string {
   return programPath({
     name: 'Redis',
     paths: ['/usr/bin/redis-server', '/usr/bin/redis-check-rdb', '/opt/homebrew/bin/redis-server'],

@@ -85,12 +85,12 @@ describe('svc serve --workers', () => {
   it('requests at a time: all workers together have the limit', async () => {
     let running = 0;
     let most = 0;
+    let ended = Promise.withResolvers<void>();
     harness.upstream.respond(async (request, response) => {
       // The workers list the models too.
       if (request.method !== 'POST') return void response.writeHead(404).end();
       running += 1;
-      most = Math.max(most, running);
-      await sleep(300);
+      await ended.promise;
       running -= 1;
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'x' } }] }));
@@ -98,7 +98,15 @@ describe('svc serve --workers', () => {
     const key = await createKey('--parallel', '4');
     const gateway = await serve();
     await until('the limit is reached', async () => {
-      await Promise.all(Array.from({ length: 12 }, () => status(gateway, key)));
+      ended = Promise.withResolvers();
+      let refused = 0;
+      const answers = Array.from({ length: 12 }, async () => {
+        if ((await status(gateway, key)) !== 200) refused += 1;
+      });
+      await until('each request runs or is refused', () => running + refused === answers.length);
+      most = Math.max(most, running);
+      ended.resolve();
+      await Promise.all(answers);
       return most >= 4;
     });
     assert.equal(most, 4);
@@ -146,13 +154,20 @@ describe('svc serve --workers', () => {
   });
 
   it('SIGTERM: all workers finish their streams, /readyz is 503 meanwhile, and all rows are stored', async () => {
-    harness.upstream.respond(slowly);
+    const ending = Promise.withResolvers<void>();
+    harness.upstream.respond(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(frame({ content: 'Hello ' }));
+      await ending.promise;
+      response.end(`${frame({}, 'stop')}data: [DONE]\n\n`);
+    });
     const key = await createKey();
     const gateway = await serve('--drain-delay', '1');
     const streams = await Promise.all(Array.from({ length: 9 }, () => send(gateway, key, { stream: true })));
     const exit = once(gateway.child, 'exit');
     gateway.child.kill('SIGTERM');
     await until('not ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
+    ending.resolve();
     const texts = await Promise.all(streams.map((each) => each.text()));
     assert.ok(texts.every((text) => text.includes('[DONE]')));
     assert.deepEqual(await exit, [0, null]);
@@ -179,7 +194,8 @@ describe('svc serve --workers', () => {
       }
     };
     const clients = Array.from({ length: 12 }, client);
-    await sleep(300);
+    const streams = () => harness.upstream.requests.filter(({ method }) => method === 'POST').length;
+    await until('each client has a stream', () => streams() >= clients.length);
     gateway.child.kill('SIGUSR2');
     await gateway.logged('all workers were replaced');
     going = false;
