@@ -4,6 +4,7 @@ export type Period = (typeof PERIODS)[number];
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const MAX_OFFSETS = 1_000;
 
 export interface CalendarPeriod {
   readonly start: number;
@@ -15,6 +16,7 @@ export class TimeZone {
   readonly name: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #last = new Map<Period, CalendarPeriod>();
+  readonly #offsets = new Map<number, number>();
 
   /** @throws RangeError for an unknown name. */
   constructor(name: string) {
@@ -34,6 +36,16 @@ export class TimeZone {
   /** Milliseconds that local time is ahead of UTC at an instant. */
   offset(at: number): number {
     const second = Math.floor(at / 1000) * 1000;
+    const known = this.#offsets.get(second);
+    if (known !== undefined) return known;
+    const found = this.#computeOffset(second);
+    // The start of a day is computed for the day before, too, and for each use of a report.
+    if (this.#offsets.size === MAX_OFFSETS) this.#offsets.clear();
+    this.#offsets.set(second, found);
+    return found;
+  }
+
+  #computeOffset(second: number): number {
     const parts = new Map(this.#format.formatToParts(second).map(({ type, value }) => [type, Number(value)]));
     const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
     const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));

@@ -17,6 +17,11 @@ export function terminalInput(io: Io): LoadInput {
   return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true };
 }
 
+/** @param file the value of `--config`. */
+export function withConfig(io: Io, file: string | undefined): Io {
+  return file === undefined ? io : { ...io, env: { ...io.env, SVC_CONFIG: file } };
+}
+
 export interface Context {
   readonly settings: Settings;
   readonly catalog: CatalogData;

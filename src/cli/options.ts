@@ -35,6 +35,7 @@ export interface Command {
 }
 
 const JSON_OPTION = { type: 'boolean', summary: 'Print JSON for other programs.' } as const;
+const CONFIG = { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' } as const;
 const GATEWAY = {
   type: 'string',
   value: 'URL',
@@ -68,7 +69,7 @@ export const OPTIONS = {
   },
   config: { json: JSON_OPTION },
   serve: {
-    config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },
+    config: CONFIG,
     host: { type: 'string', value: 'HOST', summary: 'Listen on this address (default: 127.0.0.1).' },
     port: { type: 'string', value: 'N', summary: 'Listen on this port; 0 selects a free one.' },
     'log-level': {
@@ -128,6 +129,7 @@ export const OPTIONS = {
     expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
     cut: { type: 'boolean', summary: 'revoke: end the running requests of the key too.' },
     grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key remains valid (default: 24h).' },
+    config: CONFIG,
     gateway: GATEWAY,
     json: JSON_OPTION,
   },
@@ -150,12 +152,13 @@ export const OPTIONS = {
       choices: ['table', 'csv', 'json'],
       summary: 'The form of the output (default: table).',
     },
+    config: CONFIG,
     gateway: GATEWAY,
     json: { ...JSON_OPTION, summary: 'The same as --format json.' },
   },
-  state: { json: JSON_OPTION },
+  state: { config: CONFIG, json: JSON_OPTION },
   admin: {
-    config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },
+    config: CONFIG,
     port: { type: 'string', value: 'N', summary: 'The port of the running gateway, if it is not the configured one.' },
   },
 } as const satisfies Readonly<Record<string, Options>>;

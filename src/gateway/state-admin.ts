@@ -13,8 +13,9 @@ import { checkState, type StateCheck } from './accounting/state-check.ts';
 import { type SessionStore, SqliteSessions } from './admin/sessions.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { type BudgetRule, budgetId } from './limits/limit-rules.ts';
+import { SumCache } from './reports/sum-cache.ts';
 import type { UsageQuery } from './reports/usage-query.ts';
-import { readUsageReport, type UsageReport } from './reports/usage-report.ts';
+import { readUsageReport, readUsageReportSlowly, type UsageReport } from './reports/usage-report.ts';
 import {
   type Actor,
   type AuditFilter,
@@ -24,6 +25,7 @@ import {
   readAuditRow,
   writeAudit,
 } from './state/audit-log.ts';
+import { openReader } from './state/state-database.ts';
 import { transaction } from './state/transaction.ts';
 import type { UsageRow } from './state/usage-tables.ts';
 
@@ -64,6 +66,7 @@ export class SqliteAdmin extends SqliteSessions implements StateAdmin {
   readonly #store: KeyStore;
   readonly #keysChanged: () => void;
   readonly #close: () => void;
+  readonly #sums = new SumCache();
 
   /**
    * @param keysChanged is called after a change of keys, so that a gateway in this process uses it at once.
@@ -106,7 +109,14 @@ export class SqliteAdmin extends SqliteSessions implements StateAdmin {
   }
 
   async usage(query: UsageQuery): Promise<UsageReport> {
-    return readUsageReport(this.#database, query);
+    // A connection of its own sees one moment, while requests go on and are written.
+    const reader = await openReader(this.#database);
+    if (reader === undefined) return readUsageReport(this.#database, query, this.#sums);
+    try {
+      return await readUsageReportSlowly(reader, query, this.#sums);
+    } finally {
+      reader.close();
+    }
   }
 
   async requests(query: RequestHistoryQuery): Promise<RequestHistoryPage> {

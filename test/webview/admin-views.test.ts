@@ -40,7 +40,7 @@ describe('views of the admin page', function () {
   let site: AdminSite;
   before(async () => {
     site = await AdminSite.start(ledgerOfTeam(Date.now(), 400), {
-      organizations: { acme: { name: 'Acme', budgets: [{ usd: 0.5, period: 'month' }] } },
+      organizations: { acme: { name: 'Acme', budgets: [{ usd: 0.5, period: 'month', timeZone: 'Asia/Kolkata' }] } },
     });
     await site.createKey({ name: 'ann-laptop', user: 'ann', organization: 'acme', budgets: [{ usd: 1 }] });
   });
@@ -103,6 +103,13 @@ describe('views of the admin page', function () {
       await keys.page.getByRole('dialog').waitFor({ state: 'detached' });
     }
     await keys.close();
+  });
+
+  it('admin page: a budget starts again at midnight of its own time zone', async () => {
+    const { page, close } = await site.open('/admin/budgets?tz=UTC');
+    const row = page.getByRole('row', { name: /organization acme/ });
+    await row.getByText(/\b1 [A-Z][a-z]+ \d{4}, 00:00 \(Asia\/Kolkata\)/).waitFor();
+    await close();
   });
 
   it('admin page: no view makes more than two calls', async () => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { openContext } from '../cli-context.ts';
+import { openContext, withConfig } from '../cli-context.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import { type Io, UsageError } from '../io.ts';
 import { withState } from '../open-state.ts';
@@ -10,7 +10,7 @@ import { OPTIONS } from '../options.ts';
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.admin });
   if (positionals.length !== 1 || positionals[0] !== 'link') throw new UsageError('Use svc admin link.');
-  const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
+  const io = withConfig(outer, values.config);
   const { settings } = await openContext(io);
   const { admin, listen } = settings.gateway;
   if (admin === undefined) {

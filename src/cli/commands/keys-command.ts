@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { adminScope, KEY_NAME, type Key, type RateInput } from '../../gateway/admin/api/schemas.ts';
-import { openContext } from '../cli-context.ts';
+import { openContext, withConfig } from '../cli-context.ts';
 import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-options.ts';
 import { parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -14,8 +14,9 @@ import { type GatewayAccess, withGateway } from '../remote/gateway-access.ts';
 const GRACE = '24h';
 
 /** `svc keys create|list|update|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
-export async function run(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], outer: Io): Promise<number> {
   const parsed = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
+  const io = withConfig(outer, parsed.values.config);
   return withGateway(io, parsed.values.gateway, (gateway) => runAction(gateway, parsed, io));
 }
 

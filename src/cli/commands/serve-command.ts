@@ -5,13 +5,14 @@ import { parseArgs } from 'node:util';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
+import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
 import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { reportDiagnostics, terminalInput, withConfig } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
@@ -37,7 +38,7 @@ const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
-  const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
+  const io = withConfig(outer, values.config);
   const options: ServeOptions = {
     host: values.host,
     port: values.port === undefined ? undefined : parsePort(values.port),
@@ -86,37 +87,37 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     const { shared, rates, budgets } = opened.state;
     await Promise.all([shared?.ready(), rates?.ready(), budgets?.ready()]);
     const metrics = new Metrics(() => ledger.waiting);
-    const gateway = await startGateway(
-      {
-        settings: () => upstreams.settings,
-        registry: () => upstreams.registry,
-        listing: upstreams.listing,
-        pools: new Pools(
-          () => upstreams.settings,
-          () => upstreams.registry,
-          log,
-        ),
-        keys,
-        limits,
-        running,
-        ledger,
-        metrics,
-        transport,
-        dispatcher: transport.dispatcher,
+    const deps: GatewayDeps = {
+      settings: () => upstreams.settings,
+      registry: () => upstreams.registry,
+      listing: upstreams.listing,
+      pools: new Pools(
+        () => upstreams.settings,
+        () => upstreams.registry,
         log,
-        telemetry,
-        shared: opened.state.shared,
-        health: state.health,
-        live: state.live,
-        admin: state.admin,
-        signIns: state.signIns,
-        presence: state.presence,
-        version: version(),
-        adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
-      },
-      { host, port: port ?? listen.port },
-    );
-    worker?.serving(metrics, ledger);
+      ),
+      keys,
+      limits,
+      running,
+      ledger,
+      metrics,
+      transport,
+      dispatcher: transport.dispatcher,
+      log,
+      telemetry,
+      shared,
+      // With Postgres, each worker is a gateway of its own.
+      workers: shared === undefined ? worker : undefined,
+      health: state.health,
+      live: state.live,
+      admin: state.admin,
+      signIns: state.signIns,
+      presence: state.presence,
+      version: version(),
+      adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
+    };
+    const gateway = await startGateway(deps, { host, port: port ?? listen.port });
+    worker?.serving(deps);
     if (worker === undefined || worker.first) await announce(gateway, upstreams, state, io);
     upstreams.follow();
     state.follow();

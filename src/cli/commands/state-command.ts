@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { toUsd } from '../../base/money.ts';
+import { withConfig } from '../cli-context.ts';
 import { type Io, UsageError } from '../io.ts';
 import { copyState, withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
@@ -8,8 +9,9 @@ import { OPTIONS } from '../options.ts';
  * `svc state check`: compares the sums of the gateway's state with the rows of its ledger. Exit code 1 if one differs.
  * `svc state copy`: copies the state between SQLite and Postgres.
  */
-export async function run(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], outer: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.state });
+  const io = withConfig(outer, values.config);
   const [action, from, to] = positionals;
   if (action === 'copy' && from !== undefined && to !== undefined && positionals.length === 3) {
     await copyState(io, from, to);

@@ -4,6 +4,7 @@ import { writeUsageCsv } from '../../gateway/reports/usage-csv.ts';
 import { type Group, parseGroup } from '../../gateway/reports/usage-query.ts';
 import type { UsageReport } from '../../gateway/reports/usage-report.ts';
 import { parseUsageTime } from '../../gateway/reports/usage-times.ts';
+import { withConfig } from '../cli-context.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
@@ -20,7 +21,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (until !== undefined && until < since) throw new UsageError('--until must be after --since.');
   const { key, user, org } = values;
   const query = { since, until, by, zone, key, user, organization: org };
-  const report = await withGateway(io, values.gateway, (gateway) => gateway.usage(query));
+  const report = await withGateway(withConfig(io, values.config), values.gateway, (gateway) => gateway.usage(query));
   await io.out(WRITERS[format](report, by));
   return 0;
 }

@@ -1,6 +1,13 @@
-import type { Ledger } from '../../gateway/accounting/ledger.ts';
-import type { Metrics } from '../../gateway/accounting/metrics.ts';
-import { type Answers, PRIMARY_MESSAGE, type Questions, type WorkerMessage } from '../../gateway/workers/messages.ts';
+import { describeThisReplica } from '../../gateway/admin/replicas.ts';
+import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
+import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
+import {
+  type Answers,
+  PRIMARY_MESSAGE,
+  type Questions,
+  type Subject,
+  type WorkerMessage,
+} from '../../gateway/workers/messages.ts';
 import { WorkerShares } from '../../gateway/workers/worker-shares.ts';
 import type { Io } from '../io.ts';
 
@@ -22,10 +29,11 @@ export class PrimaryChannel {
   readonly shares = new WorkerShares((questions) => this.#ask(questions));
   readonly first: boolean;
   stopOrder: StopOrder | undefined;
-  #ownMetrics: (() => Promise<string>) | undefined;
+  #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
+  #signIns: SignInLimit | undefined;
   readonly #stop = new AbortController();
   readonly #answers = new Map<number, (answers: Answers) => void>();
-  readonly #metrics = new Map<number, (metrics: readonly string[]) => void>();
+  readonly #collecting = new Map<number, (texts: readonly string[]) => void>();
   #number = 0;
   #hurry: () => void = () => undefined;
 
@@ -43,21 +51,32 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving(metrics: Metrics, ledger: Ledger): void {
-    this.#ownMetrics = () => metrics.toJson();
-    metrics.ofAllWorkers = () => this.#allMetrics();
+  serving(deps: GatewayDeps): void {
+    const { metrics, ledger, signIns } = deps;
+    this.#own = {
+      metrics: () => metrics.toJson(),
+      replica: async () => JSON.stringify(describeThisReplica(deps)),
+    };
+    metrics.ofAllWorkers = () => this.#collect('metrics');
+    this.#signIns = signIns;
+    signIns.tellWorkers = (address) => send({ type: 'sign-in-failed', address });
     // Node ends a worker whose primary has ended.
     process.once('exit', () => ledger.flush());
     send({ type: 'ready' });
   }
 
-  /** The metrics of all workers. */
-  #allMetrics(): Promise<readonly string[]> {
+  /** What the workers say about themselves, as `describeThisReplica`. */
+  replicas(): Promise<readonly string[]> {
+    return this.#collect('replica');
+  }
+
+  /** What all workers say. */
+  #collect(subject: Subject): Promise<readonly string[]> {
     this.#number += 1;
     const number = this.#number;
     return new Promise((resolve) => {
-      this.#metrics.set(number, resolve);
-      send({ type: 'metrics', number });
+      this.#collecting.set(number, resolve);
+      send({ type: 'collect', number, subject });
     });
   }
 
@@ -84,12 +103,14 @@ export class PrimaryChannel {
         this.#answers.get(message.number)?.(message);
         this.#answers.delete(message.number);
         return;
-      case 'metrics':
-        this.#metrics.get(message.number)?.(message.metrics);
-        this.#metrics.delete(message.number);
+      case 'collected':
+        this.#collecting.get(message.number)?.(message.texts);
+        this.#collecting.delete(message.number);
         return;
-      case 'own-metrics':
-        return void this.#sendMetrics(message.number);
+      case 'collect':
+        return void this.#sendOwn(message.number, message.subject);
+      case 'sign-in-failed':
+        return this.#signIns?.count(message.address);
       case 'wanted':
         return this.shares.wanted(message);
       case 'stop':
@@ -100,8 +121,9 @@ export class PrimaryChannel {
     }
   }
 
-  async #sendMetrics(number: number): Promise<void> {
-    send({ type: 'own-metrics', number, metrics: (await this.#ownMetrics?.()) ?? '[]' });
+  async #sendOwn(number: number, subject: Subject): Promise<void> {
+    // A worker that does not accept requests yet has nothing to say.
+    send({ type: 'own', number, text: (await this.#own?.[subject]()) ?? '[]' });
   }
 }
 

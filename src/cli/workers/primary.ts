@@ -2,7 +2,12 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../gateway/gateway-deps.ts';
-import { type PrimaryMessage, WORKER_MESSAGE, type WorkerMessage } from '../../gateway/workers/messages.ts';
+import {
+  type PrimaryMessage,
+  type Subject,
+  WORKER_MESSAGE,
+  type WorkerMessage,
+} from '../../gateway/workers/messages.ts';
 import { type KeptBudgets, ShareKeeper } from '../../gateway/workers/share-keeper.ts';
 
 export interface PrimaryOptions {
@@ -26,8 +31,8 @@ interface Started {
 /** Milliseconds after which a worker that ended did run; otherwise the next one has to wait. */
 const STABLE_MS = 5_000;
 const MAX_WAIT_MS = 30_000;
-/** Milliseconds for a worker's metrics. */
-const METRICS_MS = 1_000;
+/** Milliseconds for what a worker says about itself. */
+const COLLECT_MS = 1_000;
 /** Milliseconds in which a replaced worker asks clients to open other connections. */
 const REPLACED_MS = 1_000;
 /** Milliseconds that a worker may take to end in addition to those for its requests. */
@@ -38,8 +43,8 @@ export class Primary {
   readonly #options: PrimaryOptions;
   readonly #keeper: ShareKeeper;
   readonly #workers = new Map<number, Started>();
-  /** Those that take part in an answer about metrics, by number. */
-  readonly #collecting = new Map<number, (metrics: string) => void>();
+  /** Those that are asked about themselves, by number. */
+  readonly #collecting = new Map<number, (text: string) => void>();
   #number = 0;
   #failures = 0;
   #ending = false;
@@ -148,25 +153,28 @@ export class Primary {
         const { number } = message;
         return this.#send(id, { type: 'answer', number, workers, rates: [...rates], budgets: [...budgets] });
       }
-      case 'metrics':
-        return void this.#collect(id, message.number);
-      case 'own-metrics':
-        return this.#collecting.get(message.number)?.(message.metrics);
+      case 'collect':
+        return void this.#collect(id, message.number, message.subject);
+      case 'own':
+        return this.#collecting.get(message.number)?.(message.text);
+      case 'sign-in-failed':
+        for (const other of this.#workers.keys()) if (other !== id) this.#send(other, message);
+        return;
     }
   }
 
-  /** Answers with the metrics of all workers that answer in time. */
-  async #collect(id: number, number: number): Promise<void> {
-    const metrics = await Promise.all([...this.#workers.keys()].map((each) => this.#metricsOf(each)));
-    this.#send(id, { type: 'metrics', number, metrics: metrics.filter((each) => each !== undefined) });
+  /** Answers with what all workers say that answer in time. */
+  async #collect(id: number, number: number, subject: Subject): Promise<void> {
+    const texts = await Promise.all([...this.#workers.keys()].map((each) => this.#own(each, subject)));
+    this.#send(id, { type: 'collected', number, texts: texts.filter((each) => each !== undefined) });
   }
 
-  async #metricsOf(id: number): Promise<string | undefined> {
+  async #own(id: number, subject: Subject): Promise<string | undefined> {
     this.#number += 1;
     const number = this.#number;
     const own = new Promise<string>((resolve) => this.#collecting.set(number, resolve));
-    this.#send(id, { type: 'own-metrics', number });
-    const found = await Promise.race([own, sleep(METRICS_MS, undefined, { ref: false })]);
+    this.#send(id, { type: 'collect', number, subject });
+    const found = await Promise.race([own, sleep(COLLECT_MS, undefined, { ref: false })]);
     this.#collecting.delete(number);
     return found;
   }

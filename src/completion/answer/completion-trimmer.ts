@@ -111,7 +111,8 @@ export class CompletionTrimmer {
     for (const line of this.#lead.end()) this.#addLine(line);
     this.#finished = true;
     // A single repetition is not a loop: release the lines that were kept because of it.
-    if (!this.#loops && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
+    const echoes = this.#echoFrom !== undefined && !this.#lines.slice(this.#echoFrom).every(isCloser);
+    if (!this.#loops && !echoes && this.#canEndHere()) this.#release(this.#lines.length);
   }
 
   /** Adds a line as received. */
@@ -148,12 +149,15 @@ export class CompletionTrimmer {
 
   /** The line as it would be inserted. */
   #formatLine(clean: string): string {
-    const { head, tail, above, indentation } = this.#context;
+    const { head, tail, above, indentation, language } = this.#context;
+    const place = { head, above: above.at(-1), comment: language.line };
     // White space is content in a string of several lines.
-    if (this.#scanner.inLongString) return clean;
+    if (this.#scanner.inLongString) {
+      return this.#lines.length > 0 ? clean : withoutRepeatedIndentation(clean, place);
+    }
     if (this.#lines.length > 0) return this.#repair.next(reindent(clean, indentation).trimEnd(), this.#scanner);
     let line = head.trim() === '' ? reindent(clean, indentation) : clean;
-    line = withoutRepeatedIndentation(line, head, above.at(-1));
+    line = withoutRepeatedIndentation(line, place);
     line = this.#repair.first(withoutRepeatedHead(line, head));
     return tail.trim() === '' ? line.trimEnd() : line;
   }
@@ -169,7 +173,13 @@ export class CompletionTrimmer {
       if (over !== undefined && isDistinctive(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
     }
     const next = this.#scanner.copy().read(this.#lines.length > 0 ? `\n${line}` : line);
-    const closed = next.exits.filter(({ kind }) => kind === 'bracket').length;
+    // What the line closes and opens again, such as `} else {`, is closed by what follows.
+    const reopened = [...next.openedClosers];
+    const closed = next.exits.filter(({ kind, closer }) => {
+      const again = reopened.indexOf(closer);
+      if (again >= 0) reopened.splice(again, 1);
+      return kind === 'bracket' && again < 0;
+    }).length;
     // The answer may repeat closers after the caret: they are overwritten (fit-answer.ts).
     return closed > this.#context.unclosed + closersIn(tail);
   }
@@ -185,7 +195,7 @@ export class CompletionTrimmer {
       if (this.#finished || this.#echoFrom !== undefined) return;
     }
     const [first] = below;
-    if (this.#lines.length === 1 || first === undefined || !this.#isSameLine(line, first) || CLOSERS.test(line)) return;
+    if (this.#lines.length === 1 || first === undefined || !this.#isSameLine(line, first)) return;
     this.#echoFrom = this.#lines.length - 1;
     this.#echoed = 0;
     this.#distinctive = false;
@@ -200,8 +210,9 @@ export class CompletionTrimmer {
   }
 
   #isSameLine(line: string, other: string): boolean {
-    // The indentation tells which block a word such as `end` closes.
-    if (this.#context.language.blockEnds?.test(line.trim())) return line.trimEnd() === other.trimEnd();
+    // The indentation tells which block a bracket or a word such as `end` closes.
+    if (isCloser(line) || this.#context.language.blockEnds?.test(line.trim()))
+      return line.trimEnd() === other.trimEnd();
     return line.trim() === other.trim();
   }
 
@@ -210,7 +221,14 @@ export class CompletionTrimmer {
     const { inside, insideSinceMark, inShortString } = this.#scanner;
     const { tail } = this.#context;
     if (inShortString) return insideSinceMark ? tail.includes(inside ?? ' ') : tail.startsWith(inside ?? ' ');
-    return this.#scanner.isAtLineEnd();
+    return this.#scanner.isAtLineEnd() || this.#tailClosesAll();
+  }
+
+  /** Whether the rest of the line closes the brackets that the answer opened, and nothing else would match them. */
+  #tailClosesAll(): boolean {
+    const { caret, tail } = this.#context;
+    const { opened, openedBrackets } = this.#scanner;
+    return opened > 0 && opened === openedBrackets && caret.readTail(tail).surplus >= opened;
   }
 
   #release(count: number): void {
@@ -223,8 +241,12 @@ export class CompletionTrimmer {
 }
 
 const NO_CODE = /^[\s)\]}"'`>;,:{]*$/;
-/** Lines that only close something. Which of them are repeated is decided in fit-answer.ts. */
+/** Lines that only close something. Which of them are repeated is decided in fit-answer.ts, if no other line follows. */
 const CLOSERS = /^[\s)\]}"'`;,>]*$/;
+
+function isCloser(line: string): boolean {
+  return CLOSERS.test(line);
+}
 
 function closersIn(tail: string): number {
   let closers = 0;

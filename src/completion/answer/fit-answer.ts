@@ -40,14 +40,21 @@ function withoutClosersBelow(rest: string, { language, caret, tail, below }: Sur
   if (!CLOSES.test(below) && !closesBlock) return rest;
   const scanner = caret.mark();
   const indentations = new Set<number>();
+  /** Brackets that a line such as `} else {` opened again: the next line of the document closes them. */
+  let reopened = 0;
   for (let start = 0; ; ) {
     const end = rest.indexOf('\n', start);
     const line = rest.slice(start, end < 0 ? rest.length : end);
-    const before = scanner.exits.length;
+    const exits = scanner.exits.length;
+    const opened = scanner.openedBrackets;
     scanner.read(`${line}\n`);
+    const exited = scanner.exits.length - exits;
+    const again = exited > 0 ? Math.min(exited, scanner.openedBrackets - opened) : 0;
     if (start > 0 && line.trim() !== '') {
       const closes =
-        scanner.exits.length > before ||
+        exited > again ||
+        scanner.openedBrackets < reopened ||
+        (!language.brackets && closesBefore(rest.slice(0, start), line)) ||
         /^\s*(?:```|~~~)/.test(line) ||
         hasSurplusTag(rest.slice(0, start + line.length));
       if (closes && samePlace(line, below)) return rest.slice(0, start - 1);
@@ -55,9 +62,18 @@ function withoutClosersBelow(rest: string, { language, caret, tail, below }: Sur
       if (closesBlock && line === below && !indentations.has(indentationOf(line))) return rest.slice(0, start - 1);
       indentations.add(indentationOf(line));
     }
+    reopened = Math.min(reopened + again, scanner.openedBrackets);
     if (end < 0) return rest;
     start = end + 1;
   }
+}
+
+/** In a language whose brackets are not followed: whether a line closes a bracket that the text before it did not open. */
+function closesBefore(text: string, line: string): boolean {
+  const closer = /^\s*([)\]}])/.exec(line)?.[1];
+  if (closer === undefined) return false;
+  const opener = '([{'[')]}'.indexOf(closer)] ?? closer;
+  return text.split(opener).length <= text.split(closer).length;
 }
 
 /** Whether two lines close the same: the same text, or the same closer at the same indentation. */

@@ -1,5 +1,6 @@
 import { BracketScanner } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
+import { LABEL } from './trim.ts';
 
 interface Place {
   readonly language: Language;
@@ -20,8 +21,8 @@ interface Level {
 
 const OPENS = /[([{]\s*$/;
 const OPENS_COLON = /:\s*(?:#.*)?$/;
-/** Lines that may be less indented than the block they are in. */
-const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*$)/;
+/** Ends of elements and of their opening tags. */
+const TAG_END = /^(?:<\/|\/?>)/;
 
 /** Indents the lines of an answer that are less indented than their place requires. Deeper lines stay as they are. */
 export class IndentationRepair {
@@ -38,6 +39,12 @@ export class IndentationRepair {
   #lastWidth: number;
   /** The following lines cannot be less indented than the caret's line: they are in the same block. */
   readonly #sameBlock: boolean;
+  /** Indentation of the lines above around the caret's line, innermost first: of what is open, or of each block. */
+  readonly #around: readonly number[];
+  /** A line of the answer was indented as far as the caret's line: the answer counts from the margin. */
+  #fromMargin = false;
+  /** Number of blank lines before the next line. */
+  #blank = 0;
   /** The last line that is not blank. */
   #previous: string;
   /** Columns that the first repaired line was moved by, its depth, and its own indentation. */
@@ -49,12 +56,15 @@ export class IndentationRepair {
     const blank = head.trim() === '';
     this.#base = this.#width(blank ? head : leadOf(head));
     this.#headOpens = !blank && OPENS.test(head);
-    this.#openInHead = new BracketScanner(language).read(head).openedBrackets;
+    const scannedHead = new BracketScanner(language).read(head);
+    this.#openInHead = scannedHead.openedBrackets;
     this.#previous = blank ? (above.at(-1) ?? '') : head;
     this.#lastWidth = this.#base;
     const next = below[0];
     const nextInside = next !== undefined && this.#width(leadOf(next)) >= this.#base;
-    this.#sameBlock = language.brackets && language.indentedBlocks !== true ? caret.openBrackets > 0 : nextInside;
+    const inBrackets = language.blockEnds === undefined && caret.openBrackets > 0;
+    this.#sameBlock = language.indentedBlocks === true ? nextInside : inBrackets;
+    this.#around = language.indentedBlocks ? this.#blocksAbove() : this.#openersAbove(closedBy(scannedHead));
   }
 
   /** The first line, which is inserted at the caret. */
@@ -67,7 +77,8 @@ export class IndentationRepair {
       this.#previous = whole;
       this.#headOpens = false;
     }
-    if (head.trim() !== '' || text === '' || !this.#repairs() || !this.#opensBlock(previous)) return line;
+    if (head.trim() !== '' || text === '' || LABEL.test(text)) return line;
+    if (!this.#repairs() || !this.#opensBlock(previous)) return line;
     const wanted = this.#width(leadOf(previous)) + (isCloser(text) ? 0 : this.#unit());
     const width = this.#width(leadOf(whole));
     // The answer is indented, or there is more than the opening line's indentation already.
@@ -79,6 +90,7 @@ export class IndentationRepair {
   /** A further line. @param before the state after the lines before it. */
   next(line: string, before: BracketScanner): string {
     const text = line.trimStart();
+    this.#blank = text === '' ? this.#blank + 1 : this.#blank;
     if (text === '' || before.inside !== undefined || !this.#repairs()) return line;
     const previous = this.#previous;
     const width = this.#width(leadOf(line));
@@ -87,6 +99,7 @@ export class IndentationRepair {
       : this.#wantedInBrackets(text, width, before);
     const repaired = wanted > width ? this.#lead(wanted) + text : line;
     this.#previous = repaired;
+    this.#blank = 0;
     this.#lastWidth = Math.max(width, wanted);
     return repaired;
   }
@@ -95,11 +108,13 @@ export class IndentationRepair {
     const open = before.openedBrackets;
     while ((this.#levels.at(-1)?.open ?? 0) > open) this.#levels.pop();
     if (open > (this.#levels.at(-1)?.open ?? 0)) this.#levels.push({ open, width: this.#lastWidth });
-    if (LABEL.test(text)) return width;
+    if (LABEL.test(text) || (this.#place.language.tags === true && TAG_END.test(text))) return width;
     const closers = closersAtStart(text);
     const rest = open - closers;
     const depth = this.#levels.filter((level) => level.open <= rest).length;
     const opener = closers > 0 ? this.#levels[depth] : this.#levels.at(-1);
+    // A block in an argument may start under the line that it belongs to.
+    if (opener !== undefined && text.startsWith('{') && width === opener.width) return width;
     if (opener !== undefined) {
       return this.#moveWith(
         width,
@@ -107,12 +122,46 @@ export class IndentationRepair {
         closers > 0 || width > opener.width ? opener.width : opener.width + this.#unit(),
       );
     }
-    const closed = before.exits.filter(({ kind }) => kind === 'bracket').length + Math.max(0, -rest);
+    const closed = closedBy(before) + Math.max(0, -rest);
     const outer = Math.max(0, closed - this.#openInHead);
     const inHead = this.#headOpens && closed < this.#openInHead;
     if (inHead) return this.#moveWith(width, 1, width > this.#base ? width : this.#base + this.#unit());
-    const least = this.#sameBlock || closers > 0 ? this.#base - outer * this.#unit() : 0;
+    const least = this.#sameBlock || closers > 0 ? this.#leastOutside(width, outer, closers > 0) : 0;
     return this.#moveWith(width, -outer, Math.max(0, least));
+  }
+
+  /** The least indentation of a line after so many brackets from before the answer were closed. */
+  #leastOutside(width: number, closed: number, closes: boolean): number {
+    const usual = closed === 0 ? this.#base : (this.#around[closed - 1] ?? this.#base - closed * this.#unit());
+    // What is open may be above the known lines.
+    const opener = this.#around[closed] ?? (this.#place.caret.openBrackets > closed ? 0 : undefined);
+    // The caret's line may continue a statement, so that the next statement is less indented.
+    const inBlock = opener !== undefined && !closes && width >= opener + this.#unit();
+    return inBlock ? Math.min(width, usual) : usual;
+  }
+
+  /** The indentation of the lines above whose brackets are open at the caret, innermost first. */
+  #openersAbove(closedInHead: number): readonly number[] {
+    const { above, language } = this.#place;
+    const widths: number[] = [];
+    let closed = closedInHead;
+    for (const line of [...above].reverse()) {
+      const scanned = new BracketScanner(language).read(line);
+      const opened = scanned.openedBrackets;
+      for (let open = opened - closed; open > 0; open--) widths.push(this.#width(leadOf(line)));
+      closed = Math.max(0, closed - opened) + closedBy(scanned);
+    }
+    return widths;
+  }
+
+  /** The indentation of the blocks around the caret's line, innermost first. */
+  #blocksAbove(): readonly number[] {
+    const widths: number[] = [];
+    for (const line of [...this.#place.above].reverse()) {
+      const width = this.#width(leadOf(line));
+      if (width < (widths.at(-1) ?? this.#base)) widths.push(width);
+    }
+    return widths;
   }
 
   #wantedAfterColon(previous: string, width: number, before: BracketScanner): number {
@@ -121,7 +170,9 @@ export class IndentationRepair {
     if (OPENS_COLON.test(previous) && width <= opened) return this.#moveWith(width, 0, opened + this.#unit());
     const moved = this.#moved;
     if (moved !== undefined) return width >= moved.from ? width + moved.by : Math.max(width, this.#base);
-    return this.#sameBlock ? this.#moveWith(width, 0, this.#base) : width;
+    if (width >= this.#base) this.#fromMargin = true;
+    const endsBlock = width === 0 ? this.#fromMargin || this.#blank >= 2 : this.#around.includes(width);
+    return this.#sameBlock && !endsBlock ? this.#moveWith(width, 0, this.#base) : width;
   }
 
   /** Moves a line to `least`, and the following lines on its level by as much. */
@@ -158,6 +209,11 @@ export class IndentationRepair {
     if (insertSpaces) return ' '.repeat(width);
     return '\t'.repeat(Math.floor(width / tabSize)) + ' '.repeat(width % tabSize);
   }
+}
+
+/** Number of brackets from before the text that it closes. */
+function closedBy({ exits }: BracketScanner): number {
+  return exits.filter(({ kind }) => kind === 'bracket').length;
 }
 
 function leadOf(line: string): string {

@@ -1,4 +1,4 @@
-import { isDistinctive, withoutHead } from './trim.ts';
+import { isCommentLeader, isDistinctive, withoutHead } from './trim.ts';
 
 /**
  * Removes lines with which an answer repeats the lines before the caret. The lines wait as long as they agree with a
@@ -7,6 +7,8 @@ import { isDistinctive, withoutHead } from './trim.ts';
 export class RepeatedLead {
   /** The trimmed lines before the caret that are not blank. */
   readonly #above: readonly string[];
+  /** The last of them, with its indentation. */
+  readonly #previous: string | undefined;
   readonly #head: string;
   /** Indexes in `#above` with which the last line agrees; undefined when it is decided. */
   #candidates: readonly number[] | undefined;
@@ -14,6 +16,7 @@ export class RepeatedLead {
   #decided = false;
 
   constructor(above: readonly string[], head: string) {
+    this.#previous = above.findLast((line) => line.trim() !== '')?.trimEnd();
     this.#above = above.map((line) => line.trim()).filter((line) => line !== '');
     this.#head = head;
   }
@@ -39,6 +42,7 @@ export class RepeatedLead {
   }
 
   #first(line: string, text: string): readonly string[] {
+    if (this.#repeatsPrevious(line)) return [];
     const found = isDistinctive(text) ? [...this.#above.keys()].filter((index) => this.#above[index] === text) : [];
     if (found.length === 0 || (this.#head.trim() !== '' && text.startsWith(this.#head.trim()))) {
       this.#decided = true;
@@ -46,6 +50,14 @@ export class RepeatedLead {
     }
     this.#candidates = found;
     return this.#wait(line);
+  }
+
+  /** Whether the first line is the line before the caret's: an empty line of a comment, or indented as that line. */
+  #repeatsPrevious(line: string): boolean {
+    const text = line.trim();
+    if (this.#head.trim() !== '' || isDistinctive(text)) return false;
+    if (isCommentLeader(text)) return text === this.#previous?.trim();
+    return line.trimEnd() === this.#previous && line.slice(0, line.indexOf(text)) !== this.#head;
   }
 
   /** Whether a line can be the caret's line. */

@@ -27,6 +27,8 @@ export function alignWithTail(
   const tail = wholeTail.trimEnd();
   const scannedTail = caret.readTail(tail);
   const opensBlock = scannedTail.openedBrackets > 0;
+  const whole = withTailOpened(text, tail, caret, scannedTail.surplus);
+  if (whole !== undefined) return { text: whole, replaceAfter: tail.length };
   const shared = sharedClosers(text, caret, tail, scannedTail.exits);
   const tailEnd = shared.at(-1)?.there.end ?? 0;
   const answerEnd = shared.at(-1)?.own.end ?? 0;
@@ -48,6 +50,17 @@ export function alignWithTail(
   // The answer contradicts the tail after a closer. What is before the closer still fits.
   const first = shared[0];
   return first === undefined ? undefined : { text: text.slice(0, first.own.at).trimEnd(), replaceAfter: 0 };
+}
+
+/** The answer, if it ends its first line with the tail and opens the brackets of which the tail has only the ends. */
+function withTailOpened(text: string, tail: string, caret: BracketScanner, surplus: number): string | undefined {
+  if (surplus === 0) return undefined;
+  const [line = '', ...more] = text.split('\n');
+  const code = tail.trim();
+  if (!line.trimEnd().endsWith(code)) return undefined;
+  const own = line.trimEnd().slice(0, -code.length);
+  if (caret.mark().read(own).openedBrackets < surplus) return undefined;
+  return [joinTail(own, tail), ...more].join('\n');
 }
 
 interface Shared {
@@ -116,10 +129,10 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   const { goesOn, opensBlock, remaining } = context;
   if (remaining.length === 0 && endsWithCode(line, code, context)) {
     // The body of a block that the tail opens is below it already.
-    return { text: line.slice(0, -code.length).trimEnd() + rest + (opensBlock ? '' : more), covers: true };
+    return { text: joinTail(line.slice(0, -code.length), rest) + (opensBlock ? '' : more), covers: true };
   }
   if (remaining.length === 0 && !opensBlock && endsWithCode(after.trimEnd(), code, context)) {
-    return { text: after.trimEnd().slice(0, -code.length).trimEnd() + rest, covers: true };
+    return { text: joinTail(after.trimEnd().slice(0, -code.length), rest), covers: true };
   }
   if (remaining.length === 0 && ONLY_CLOSERS.test(code)) {
     // Closers in what looks like a string: the answer has them before its last separator.
@@ -134,6 +147,11 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   if (more.trim() !== '') return undefined;
   if (line === '') return { text: '', covers: false };
   return alignCode(line, code, context);
+}
+
+/** The answer's text before the tail and the tail, with the white space of the tail if it has any. */
+function joinTail(own: string, tail: string): string {
+  return (/^\s/.test(tail) ? own.trimEnd() : own) + tail;
 }
 
 /** A `;` or `,` ends the first line if the answer goes on with other statements, otherwise the answer. */

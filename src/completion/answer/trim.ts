@@ -8,20 +8,36 @@ export function isDistinctive(line: string): boolean {
   return false;
 }
 
-/** Removes indentation that the answer repeats from the caret's line. */
-export function withoutRepeatedIndentation(line: string, head: string, above: string | undefined): string {
+/** Removes indentation that the answer repeats from the caret's line. @param comment start of a comment. */
+export function withoutRepeatedIndentation(
+  line: string,
+  {
+    head,
+    above,
+    comment,
+  }: { readonly head: string; readonly above?: string | undefined; readonly comment?: string | undefined },
+): string {
   if (head.trim() !== '' || head === '') return line;
   const lead = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (lead === '' || !lead.startsWith(head)) return line;
   const aboveLead = /^[ \t]*/.exec(above ?? '')?.[0] ?? '';
+  if (LABEL.test(line.trimStart())) return line.slice(head.length);
   // After a line that opens a block, a caret that is not deeper than that line still needs indentation.
-  const opens = /[([{:]\s*$/.test(above ?? '');
+  const isComment = comment !== undefined && above?.trimStart().startsWith(comment) === true;
+  const opens = !isComment && /[([{:]\s*$/.test(above ?? '');
   if (opens && head.length <= aboveLead.length) return line;
   return line.slice(head.length);
 }
 
 /** Starts of lines in comments and lists, which answers repeat. */
 const LEADER = /^(?:\*|\/\/[/!]?|#|--|;+|>|-|\d{1,3}\.)$/;
+
+/** Lines that may be less indented than the block they are in. */
+export const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*$)/;
+
+export function isCommentLeader(text: string): boolean {
+  return LEADER.test(text);
+}
 
 /** Removes the start of the caret's line if the answer repeats it. */
 export function withoutRepeatedHead(line: string, head: string): string {

@@ -86,6 +86,11 @@ export class BracketScanner {
     return this.#exits;
   }
 
+  /** Number of closers that match nothing that is open. */
+  get surplus(): number {
+    return this.#surplus;
+  }
+
   /** Number of brackets that are open. */
   get openBrackets(): number {
     return this.#frames.filter(({ kind }) => kind === 'bracket').length;
@@ -98,7 +103,12 @@ export class BracketScanner {
 
   /** Number of brackets that were opened since the mark and are still open. */
   get openedBrackets(): number {
-    return this.#frames.slice(this.#floor).filter(({ kind }) => kind === 'bracket').length;
+    return this.openedClosers.length;
+  }
+
+  /** Closers of the brackets that were opened since the mark and are still open. */
+  get openedClosers(): readonly string[] {
+    return this.#frames.slice(this.#floor).flatMap(({ kind, end }) => (kind === 'bracket' ? [end] : []));
   }
 
   /** End of the string or comment in which the text so far ends; a line feed for a line comment. */

@@ -150,7 +150,7 @@ export function insertionContext(
     unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.openBrackets - bracketExits(after)),
     singleLine: options.maxLines <= 1 || hasCode(tail) || opensBlock || before.inside === '\n',
     maxLines: options.maxLines,
-    indentation: detectIndentation(window.prefix, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
+    indentation: detectIndentation(window, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
   };
 }
 
@@ -178,8 +178,9 @@ function hasCode(tail: string): boolean {
   return /[^\s)\]}"'`>;,:{]/.test(tail);
 }
 
+/** Number of brackets from before the mark that are closed. */
 function bracketExits(scanner: BracketScanner): number {
-  return scanner.exits.filter(({ kind }) => kind === 'bracket').length;
+  return scanner.exits.filter(({ kind }) => kind === 'bracket').length - scanner.surplus;
 }
 
 /** The lines before a line that an answer may repeat. */
@@ -192,9 +193,12 @@ function linesAbove(document: DocumentText, line: number): readonly string[] {
   return lines.reverse();
 }
 
-/** The indentation style of the lines before the caret; `usual` if they do not show one. */
-function detectIndentation(prefix: string, usual: InsertionContext['indentation']): InsertionContext['indentation'] {
-  const near = prefix.slice(-2_000);
+/** The indentation style of the lines around the caret; `usual` if they do not show one. */
+function detectIndentation(
+  { prefix, suffix }: PromptWindow,
+  usual: InsertionContext['indentation'],
+): InsertionContext['indentation'] {
+  const near = prefix.slice(-2_000) + suffix.slice(0, 1_000);
   const tabs = (near.match(/^\t+\S/gm) ?? []).length;
   const spaces = (near.match(/^ {2,}\S/gm) ?? []).length;
   if (tabs === spaces) return usual;

@@ -37,16 +37,25 @@ export function describeThisReplica(deps: GatewayDeps): ReplicaFacts {
 
 /** All processes that share the state, this one first. What another release says and can't be read is left out. */
 export async function listReplicas(deps: GatewayDeps): Promise<Replica[]> {
-  const self: Replica = {
-    ...describeThisReplica(deps),
-    id: `${hostname()}:${process.pid}`,
-    self: true,
-    seen_at: new Date().toISOString(),
-  };
+  const facts = describeThisReplica(deps);
+  const self = { ...facts, id: processName(facts), self: true, seen_at: new Date().toISOString() };
   const seen = (await deps.shared?.listReplicas()) ?? [];
   const others = seen.flatMap(({ id, facts, seenAt, self: own }) => {
-    const read = replicaFacts.safeParse(parseJson(facts));
-    return own || !read.success ? [] : [{ ...read.data, id, self: false, seen_at: new Date(seenAt).toISOString() }];
+    const read = readFacts(facts);
+    return own || !read ? [] : [{ ...read, id, self: false, seen_at: new Date(seenAt).toISOString() }];
   });
+  for (const text of (await deps.workers?.replicas()) ?? []) {
+    const read = readFacts(text);
+    if (read && read.pid !== facts.pid)
+      others.push({ ...read, id: processName(read), self: false, seen_at: self.seen_at });
+  }
   return [self, ...others.sort((a, b) => (a.started_at < b.started_at ? -1 : 1))];
+}
+
+function processName({ host, pid }: ReplicaFacts): string {
+  return `${host}:${pid}`;
+}
+
+function readFacts(text: string): ReplicaFacts | undefined {
+  return replicaFacts.safeParse(parseJson(text)).data;
 }

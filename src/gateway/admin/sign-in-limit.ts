@@ -6,8 +6,10 @@ const MAX_FAILURES = 10;
 /** Addresses that are remembered. The oldest are forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
-/** Limits failed sign-ins of an address. In memory: each process counts for itself. */
+/** Limits failed sign-ins of an address. In memory: each gateway counts for itself, and all its workers together. */
 export class SignInLimit {
+  /** Set if this process is one of several workers. They count it too. */
+  tellWorkers: ((address: string) => void) | undefined;
   readonly #failures = new Map<string, { count: number; readonly until: number }>();
 
   /** @throws SvcError 429 after too many failures. */
@@ -23,6 +25,11 @@ export class SignInLimit {
   }
 
   failed(address: string, now = performance.now()): void {
+    this.tellWorkers?.(address);
+    this.count(address, now);
+  }
+
+  count(address: string, now = performance.now()): void {
     const found = this.#failures.get(address);
     if (found !== undefined && found.until > now) {
       found.count += 1;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { toNano } from '../../base/money.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { hashKey } from '../access/authentication.ts';
@@ -37,7 +38,8 @@ import { SqlSessions } from '../admin/sessions.ts';
 import { Budget } from '../limits/budget.ts';
 import { addUp, spentSql } from '../limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../limits/limit-rules.ts';
-import { sealedRange } from '../reports/report-plan.ts';
+import { type SealedPart, sealedRange } from '../reports/report-plan.ts';
+import { SumCache } from '../reports/sum-cache.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import { planUsage, sealedQuery, type UsageReport, UsageSum } from '../reports/usage-report.ts';
 import { usageSql } from '../reports/usage-sql.ts';
@@ -51,7 +53,6 @@ import {
   INSERT_AUDIT,
   readAuditRow,
 } from '../state/audit-log.ts';
-import { sumSealed } from '../state/sealed-sums.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
@@ -65,6 +66,7 @@ const REPORT_MS = 60_000;
 /** The state in Postgres. A change of a key is announced to all replicas. */
 export class PostgresAdmin extends SqlSessions implements StateAdmin {
   readonly #connection: PostgresConnection;
+  readonly #sums = new SumCache();
 
   constructor(connection: PostgresConnection) {
     super((text, values) => connection.transaction(CHANGE_MS, (sql) => sql(toPostgres(text), values)));
@@ -166,8 +168,16 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
       await sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
       const plan = planUsage(query, await sealedTimes(sql, since, until));
       const report = new UsageSum(query);
-      for await (const { sums, periods } of readSealedParts(sql, plan)) {
-        report.add(sumSealed(sums, periods, sealedQuery(query)));
+      const sums = sealedQuery(query);
+      const unknown: SealedPart[] = [];
+      for (const part of plan.sealed) {
+        const known = this.#sums.find(part, sums);
+        if (known === undefined) unknown.push(part);
+        else report.add(known);
+        await setImmediate();
+      }
+      for await (const { part, sums: sealed } of readSealedParts(sql, unknown)) {
+        report.add(this.#sums.sum(part, sums, sealed));
       }
       const { sql: text, values } = usageSql(query, plan, tag);
       report.add(await sql(toPostgres(text), values));

@@ -1,4 +1,4 @@
-import type { ReportPlan, SealedTimes } from '../reports/report-plan.ts';
+import type { SealedPart, SealedTimes } from '../reports/report-plan.ts';
 import {
   DAY_MS,
   LENGTHS,
@@ -67,33 +67,37 @@ export async function unseal(sql: Sql, bucket: number): Promise<void> {
   }
 }
 
-/** The starts of what is sealed from `since`, before `until`. */
+/** What is sealed from `since`, before `until`. The version is the number of the transaction that sealed it. */
 export async function sealedTimes(sql: Sql, since: number, until: number): Promise<SealedTimes> {
-  const rows = await sql('SELECT length, start FROM usage_sealed WHERE start >= $1 AND start < $2 ORDER BY start', [
-    ...[since, until],
-  ]);
+  const rows = await sql(
+    'SELECT length, start, xmin::text AS version FROM usage_sealed WHERE start >= $1 AND start < $2 ORDER BY start',
+    [since, until],
+  );
   const of = (size: SealedSize) =>
-    rows.flatMap(({ length, start }) => (Number(length) === LENGTHS[size].length ? [Number(start)] : []));
+    rows
+      .filter(({ length }) => Number(length) === LENGTHS[size].length)
+      .map(({ start, version }) => ({ start: Number(start), version: String(version) }));
   return { day: of('day'), hour: of('hour') };
 }
 
-/** What a report reads of sealed hours and days, one after another, so that requests are answered in between. */
+/** Sealed hours and days, one after another, so that requests are answered in between. */
 export async function* readSealedParts(
   sql: Sql,
-  { sealed }: ReportPlan,
-): AsyncGenerator<{ readonly sums: SealedSums; readonly periods: readonly (number | undefined)[] }> {
+  sealed: readonly SealedPart[],
+): AsyncGenerator<{ readonly part: SealedPart; readonly sums: SealedSums }> {
   for (let first = 0; first < sealed.length; first += PARTS) {
     const parts = sealed.slice(first, first + PARTS);
     const rows = await sql(
-      `SELECT length, start, sums FROM usage_sealed
+      // The driver decodes the text of bytes in hexadecimal, which is longer.
+      `SELECT length, start, encode(sums, 'base64') AS sums FROM usage_sealed
         WHERE (length, start) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))`,
       [parts.map(({ size }) => LENGTHS[size].length), parts.map(({ start }) => start)],
     );
     const found = new Map(rows.map(({ length, start, sums }) => [`${length} ${start}`, sums]));
-    for (const { size, start, periods } of parts) {
-      const sums = found.get(`${LENGTHS[size].length} ${start}`);
-      if (!(sums instanceof Uint8Array)) throw new TypeError(`The ${size} from ${start} is not sealed.`);
-      yield { sums: openSealed(sums), periods };
+    for (const part of parts) {
+      const sums = found.get(`${LENGTHS[part.size].length} ${part.start}`);
+      if (typeof sums !== 'string') throw new TypeError(`The ${part.size} from ${part.start} is not sealed.`);
+      yield { part, sums: openSealed(Buffer.from(sums, 'base64')) };
     }
   }
 }

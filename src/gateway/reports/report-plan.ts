@@ -18,11 +18,13 @@ export type PeriodAt = (at: number) => Span;
 export interface SealedPart {
   readonly size: SealedSize;
   readonly start: number;
+  /** Changes when the part is sealed again. */
+  readonly version: string;
   readonly periods: readonly (number | undefined)[];
 }
 
-/** Starts of what is sealed, in order. */
-export type SealedTimes = Readonly<Record<SealedSize, readonly number[]>>;
+/** What is sealed, in the order of its start. */
+export type SealedTimes = Readonly<Record<SealedSize, readonly Pick<SealedPart, 'start' | 'version'>[]>>;
 
 /** From where a report reads each part of its time. The parts do not overlap, and are the whole time together. */
 export interface ReportPlan {
@@ -59,13 +61,13 @@ export function planReport(
   const parts: SealedPart[] = [];
   const hours = new Set<number>();
   for (const size of ['day', 'hour'] as const) {
-    for (const start of sealed[size]) {
+    for (const { start, version } of sealed[size]) {
       if (hours.has(start) && size === 'hour') continue;
       const periods = unitPeriods(size, start, whole, periodAt);
       const used = periods.flatMap((each, unit) => (each === undefined ? [] : [start + unit * LENGTHS[size].unit]));
       // Of an hour, all quarters are read in one way.
       if (used.length === 0 || (size === 'hour' && used.length < periods.length)) continue;
-      parts.push({ size, start, periods });
+      parts.push({ size, start, version, periods });
       for (const each of used) hours.add(each - (each % HOUR_MS));
     }
   }

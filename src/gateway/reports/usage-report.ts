@@ -1,12 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { type CalendarPeriod, PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
-import { DAY_MS, type SealedQuery, sumSealed } from '../state/sealed-sums.ts';
-import { readSealed, sealedStarts } from '../state/sealing.ts';
+import { DAY_MS, HOUR_MS, type SealedQuery } from '../state/sealed-sums.ts';
+import { readSealed, sealedTimes } from '../state/sealing.ts';
 import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
-import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, sealedRange } from './report-plan.ts';
+import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, type Span, sealedRange } from './report-plan.ts';
+import { SumCache } from './sum-cache.ts';
 import { FIELDS, type Group, type UsageQuery } from './usage-query.ts';
 import { SUM_COLUMNS, SUM_NAMES, usageSql } from './usage-sql.ts';
 
@@ -62,30 +64,76 @@ type Sums = Float64Array;
  * Sums the ledger. What is sealed and whole quarters of an hour are read from their sums, the rest from the rows; groups by
  * tag from the rows only. Without a period, the groups with the highest cost come first.
  */
-export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
+export function readUsageReport(database: DatabaseSync, query: UsageQuery, cache = new SumCache()): UsageReport {
+  const parts = readInParts(database, query, cache);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+/** The same with a pause after each part, in which requests are answered. They must write with another connection. */
+export async function readUsageReportSlowly(
+  database: DatabaseSync,
+  query: UsageQuery,
+  cache: SumCache,
+): Promise<UsageReport> {
+  const parts = readInParts(database, query, cache);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+    await setImmediate();
+  }
+}
+
+/** Yields after each sealed day or hour, and after the rows of each hour. */
+function* readInParts(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<undefined, UsageReport> {
   // All parts must be of one moment.
   const own = !database.isTransaction;
   if (own) database.exec('BEGIN');
   try {
     const report = new UsageSum(query);
-    report.add(readSums(database, query));
+    for (const part of readSums(database, query, cache)) {
+      report.add(part);
+      yield;
+    }
     return report.end();
   } finally {
     if (own) database.exec('COMMIT');
   }
 }
 
-function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Readonly<Record<string, unknown>>> {
+type Rows = Iterable<Readonly<Record<string, unknown>>>;
+
+function* readSums(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<Rows> {
   const { since, until } = sealedRange(query);
   const plan = planUsage(query, {
-    day: sealedStarts(database, 'day', since, until),
-    hour: sealedStarts(database, 'hour', since, until),
+    day: sealedTimes(database, 'day', since, until),
+    hour: sealedTimes(database, 'hour', since, until),
   });
-  for (const { size, start, periods } of plan.sealed) {
-    yield* sumSealed(readSealed(database, size, start), periods, sealedQuery(query));
+  const sums = sealedQuery(query);
+  for (const part of plan.sealed) {
+    yield cache.find(part, sums) ?? cache.sum(part, sums, readSealed(database, part.size, part.start));
   }
-  const { sql, values } = usageSql(query, plan, (name) => `tags ->> '$."${name}"'`);
-  yield* database.prepare(sql).iterate(...values);
+  const tag = (name: string) => `tags ->> '$."${name}"'`;
+  for (const part of [{ ...plan, rows: [] }, ...divideRows(database, plan.rows)]) {
+    const { sql, values } = usageSql(query, part, tag);
+    yield database.prepare(sql).iterate(...values);
+  }
+}
+
+/** Only groups by tag read more than a quarter of an hour from single rows. They are read by hour. */
+function divideRows(database: DatabaseSync, rows: readonly Span[]): Pick<ReportPlan, 'quarters' | 'rows'>[] {
+  const next = database.prepare('SELECT min(at) AS at FROM usage WHERE at >= ? AND at < ?');
+  return rows.flatMap(({ since, until }) => {
+    const parts = [];
+    for (let from = since; ; ) {
+      const at = next.get(from, until)?.at;
+      if (typeof at !== 'number') return parts;
+      from = Math.min(until, at + HOUR_MS);
+      parts.push({ quarters: [], rows: [{ since: at, until: from }] });
+    }
+  });
 }
 
 export function planUsage(query: UsageQuery, sealed: SealedTimes): ReportPlan {
@@ -144,7 +192,7 @@ export class UsageSum {
     this.#label = labeler(query, query.zone ?? new TimeZone('UTC'));
   }
 
-  add(rows: Iterable<Readonly<Record<string, unknown>>>): void {
+  add(rows: Rows): void {
     for (const row of rows) {
       const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
       addSums(sumsOf(this.#cells, this.#label(row)), sums);
@@ -193,9 +241,11 @@ function describeGroup(names: readonly string[], { labels, sums }: Summed): Usag
 function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[]): Sums {
   // No label is an empty text, so that null has an id of its own.
   const id = labels.join('\0');
-  const group = groups.get(id) ?? { labels, sums: new Float64Array(SUM_COLUMNS.length) };
-  groups.set(id, group);
-  return group.sums;
+  const found = groups.get(id);
+  if (found !== undefined) return found.sums;
+  const sums = new Float64Array(SUM_COLUMNS.length);
+  groups.set(id, { labels, sums });
+  return sums;
 }
 
 /** Calls a function once for each value. */

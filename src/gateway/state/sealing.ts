@@ -12,8 +12,9 @@ function seal(database: DatabaseSync, size: SealedSize, now: number): boolean {
   const start = firstUnsealed(database, size, end);
   if (start === undefined) return false;
   const rows = database.prepare(unitSums(size)).all(start, start + length);
+  // SQLite would give a row the number of one that was removed. Reports know by the number that it is another one.
   database
-    .prepare('INSERT OR REPLACE INTO usage_sealed VALUES (?, ?, ?)')
+    .prepare('INSERT OR REPLACE INTO usage_sealed (rowid, length, start, sums) VALUES (random() >> 11, ?, ?, ?)')
     .run(length, start, sealSums(size, start, rows));
   return true;
 }
@@ -22,7 +23,7 @@ function firstUnsealed(database: DatabaseSync, size: SealedSize, end: number): n
   const { length } = LENGTHS[size];
   // Skips times without sums by the primary key, so that it does not read all sums.
   const next = database.prepare('SELECT min(bucket) AS bucket FROM usage_rollup WHERE bucket >= ? AND bucket < ?');
-  const sealed = new Set(sealedStarts(database, size, 0, end));
+  const sealed = new Set(sealedTimes(database, size, 0, end).map(({ start }) => start));
   // The sums of the first bucket have no time.
   for (let at = DAY_MS; at < end; at += length) {
     if (sealed.has(at)) continue;
@@ -34,12 +35,19 @@ function firstUnsealed(database: DatabaseSync, size: SealedSize, end: number): n
   return undefined;
 }
 
-/** The starts of what is sealed from `from`, before `to`, in order. */
-export function sealedStarts(database: DatabaseSync, size: SealedSize, from: number, to: number): number[] {
+/** What is sealed from `from`, before `to`, in order. */
+export function sealedTimes(
+  database: DatabaseSync,
+  size: SealedSize,
+  from: number,
+  to: number,
+): { readonly start: number; readonly version: string }[] {
   const rows = database
-    .prepare('SELECT start FROM usage_sealed WHERE length = ? AND start >= ? AND start < ? ORDER BY start')
+    .prepare(
+      'SELECT start, rowid AS version FROM usage_sealed WHERE length = ? AND start >= ? AND start < ? ORDER BY start',
+    )
     .all(LENGTHS[size].length, from, to);
-  return rows.map(({ start }) => Number(start));
+  return rows.map(({ start, version }) => ({ start: Number(start), version: String(version) }));
 }
 
 /** @throws TypeError if it is not sealed. */

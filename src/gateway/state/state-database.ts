@@ -69,6 +69,14 @@ export async function openDatabase(file: string, prepare: (database: DatabaseSyn
   }
 }
 
+/** Opens a second connection to a database, which only reads. Undefined: the database is in memory. */
+export async function openReader(database: DatabaseSync): Promise<DatabaseSync | undefined> {
+  const file = database.prepare('PRAGMA database_list').get()?.file;
+  if (typeof file !== 'string' || file === '') return undefined;
+  const { DatabaseSync } = await import('node:sqlite');
+  return new DatabaseSync(file, { readOnly: true, timeout: COMMAND_WAIT_MS });
+}
+
 /** Milliseconds between two checks of the state's path. */
 const CHECK_MS = 1_000;
 

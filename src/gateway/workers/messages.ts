@@ -26,6 +26,10 @@ const budgetAnswer = z.object({
   others: z.number(),
 });
 
+/** What a worker says about itself when one of them asks for all. */
+const subject = z.enum(['metrics', 'replica']);
+const signInFailed = z.object({ type: z.literal('sign-in-failed'), address: z.string() });
+
 /** What a worker sends to the primary. Answers have the number of their question. */
 export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
@@ -35,8 +39,9 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
     rates: z.array(rateQuestion),
     budgets: z.array(budgetQuestion),
   }),
-  z.object({ type: z.literal('metrics'), number: z.number() }),
-  z.object({ type: z.literal('own-metrics'), number: z.number(), metrics: z.string() }),
+  z.object({ type: z.literal('collect'), number: z.number(), subject }),
+  z.object({ type: z.literal('own'), number: z.number(), text: z.string() }),
+  signInFailed,
 ]);
 /** What the primary sends to a worker. */
 export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
@@ -48,14 +53,16 @@ export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
     budgets: z.array(budgetAnswer),
   }),
   z.object({ type: z.literal('wanted'), rates: z.array(z.string()), budgets: z.array(z.string()) }),
-  z.object({ type: z.literal('own-metrics'), number: z.number() }),
-  z.object({ type: z.literal('metrics'), number: z.number(), metrics: z.array(z.string()) }),
+  z.object({ type: z.literal('collect'), number: z.number(), subject }),
+  z.object({ type: z.literal('collected'), number: z.number(), texts: z.array(z.string()) }),
+  signInFailed,
   z.object({ type: z.literal('stop'), delayMs: z.number(), replaced: z.boolean() }),
   z.object({ type: z.literal('hurry') }),
 ]);
 
 export type WorkerMessage = z.infer<typeof WORKER_MESSAGE>;
 export type PrimaryMessage = z.infer<typeof PRIMARY_MESSAGE>;
+export type Subject = z.infer<typeof subject>;
 export type WorkerQuestion = z.infer<typeof budgetQuestion>;
 
 /** Questions of a worker about rates and budgets. */

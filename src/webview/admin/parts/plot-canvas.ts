@@ -41,7 +41,7 @@ export function createCanvas(
   if (kind === 'stacked') order.reverse();
   const first = buckets[0];
   const last = buckets.at(-1);
-  const bars = uPlot.paths.bars?.({ size: [0.82, 64], radius: 0.12 });
+  const bars = uPlot.paths.bars?.({ size: [0.82, 64] });
   const options: uPlot.Options = {
     width: Math.max(120, element.clientWidth),
     height: HEIGHT,

@@ -1,8 +1,9 @@
+import { TimeZone } from '../../../base/time-zone.ts';
 import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import type { Budget, Organization, Session } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
-import { formatCount, formatPercent, formatUsd } from '../data/format.ts';
+import { Clock, formatCount, formatPercent, formatUsd } from '../data/format.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { AnswerView, Empty } from '../parts/answer-view.tsx';
 import { Table } from '../parts/table.tsx';
@@ -53,7 +54,6 @@ function Organizations() {
 }
 
 function BudgetTable({ budgets }: { budgets: readonly Budget[] }) {
-  const { clock } = useAdmin();
   const columns = [
     { name: t('Owner'), cell: ({ scope }: Budget) => scopeText(scope) },
     { name: t('Budget'), cell: (budget: Budget) => describeBudget(budget) },
@@ -63,9 +63,12 @@ function BudgetTable({ budgets }: { budgets: readonly Budget[] }) {
     { name: t('Runs out'), cell: (budget: Budget) => <RunsOut of={budget} /> },
     {
       name: t('Starts again'),
-
+      look: 'breakable' as const,
+      // Midnight is that of the budget's own time zone.
       cell: ({ window_end, time_zone }: Budget) =>
-        window_end === null ? t('Never') : `${clock.value.minute(Date.parse(window_end))} (${time_zone})`,
+        window_end === null
+          ? t('Never')
+          : `${new Clock(new TimeZone(time_zone)).minute(Date.parse(window_end))} (${time_zone})`,
     },
   ];
   return (

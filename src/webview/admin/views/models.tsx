@@ -112,7 +112,7 @@ const firstByte = ({ first_byte_ms }: Health) => (first_byte_ms === null ? '–'
 
 function HealthText({ of }: { of: Health }) {
   const { clock } = useAdmin();
-  const error = of.last_error === null ? null : <span class="detail"> {of.last_error}</span>;
+  const error = of.last_error === null ? null : <span class="detail">{of.last_error}</span>;
   switch (of.state) {
     case 'ok':
       return <span class="state complete">{t('Healthy')}</span>;
