@@ -172,7 +172,8 @@ export function killedPostgres({ server, quick }: FleetOptions): Promise<readonl
     await sleep(1_500);
     const seconds = quick ? 10 : 60;
     const sent = load(fleet, replica, key, 16, 10);
-    await sleep(5_000);
+    // The share of the budget follows what is spent.
+    await sleep(20_000);
     await server.kill();
     const heap: number[] = [];
     for (let second = 0; second < seconds; second += 1) {
