@@ -60,5 +60,8 @@ async function typePart(bench: EditorBench, lines: readonly string[], sums: TabF
     await keyboard.insertText(text);
   }
   const typed = (await bench.saved(path)).split('\n');
-  sums.stolen += lines.filter((line, number) => typed[number] !== line).length;
+  const wrong = lines.flatMap((line, number) => (typed[number] === line ? [] : [[line, typed[number]]]));
+  sums.stolen += wrong.length;
+  for (const [line, got] of wrong) console.log(`Typed ${JSON.stringify(line)}, in the file ${JSON.stringify(got)}`);
+  console.log(`Presses of Tab: ${sums.pressed}`);
 }
