@@ -242,6 +242,8 @@ export class Suggester {
       this.#state.become({ kind: 'no-model' });
       return undefined;
     }
+    // Now, because the editor cancels the request when a menu opens, in which the user solves the problem.
+    if (this.#sender.circuit.open !== undefined) this.#blockedIn = uri;
     const { kind } = this.#state.current;
     if (kind === 'silent' || kind === 'no-model') this.#state.become({ kind: 'ready' });
     return caretView(request, model);
@@ -322,7 +324,7 @@ export class Suggester {
     if (!manual && (shown.length > 0 || coming)) return;
     const reason = manual ? 'invoke' : 'typing';
     const options = { reason, ...(alternative ? { temperature: ALTERNATIVE_TEMPERATURE } : {}) } as const;
-    if (!this.#sender.send(view, snippets, options)) this.#blockedIn = view.document.uri;
+    this.#blockedIn = this.#sender.send(view, snippets, options) ? undefined : view.document.uri;
   }
 
   #handleEnd(answer: CachedAnswer, uri: string, failed: boolean): void {

@@ -83,6 +83,25 @@ describe('requests after a change of the conditions', () => {
     assert.equal(reopened.length, 1);
   });
 
+  it('suggestion refresh: starts after the user resolved an error, also if a menu hid the editor before the request', async () => {
+    const editor = new EditorHarness('x = |\n');
+    const reopened = reopens(editor);
+    editor.answers = () => new SvcError({ status: 402, errorType: 'insufficient_credits', message: 'No.' });
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.suggester.state.kind, 'problem');
+    const menu = new AbortController();
+    editor.suggester.documentChanged(editor.change('y'));
+    const { document, position } = editor.file;
+    void editor.suggester.suggest({ document, position, trigger: 'automatic' }, menu.signal);
+    menu.abort();
+    editor.answers = () => ['1;'];
+    editor.suggester.reconsider();
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, '1;');
+    assert.equal(reopened.length, 1);
+  });
+
   it('suggestion refresh: does not start without an earlier request', () => {
     const editor = new EditorHarness('x = |\n');
     const reopened = reopens(editor);
