@@ -456,4 +456,11 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     '  one();\n  two();',
     'function f() {\n  // steps:\n  one();\n  two();\n}\n',
   ),
+  odd(
+    'python',
+    'first line of a body that ends with a colon',
+    'def e():\n    pass\n\ndef f():\n‸\n',
+    'try:',
+    'def e():\n    pass\n\ndef f():\n    try:\n',
+  ),
 ];

@@ -1,6 +1,6 @@
 import { BracketScanner } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
-import { LABEL } from './trim.ts';
+import { CASE } from './trim.ts';
 
 interface Place {
   readonly language: Language;
@@ -21,6 +21,8 @@ interface Level {
 
 const OPENS = /[([{]\s*$/;
 const OPENS_COLON = /:\s*(?:#.*)?$/;
+/** Lines that may be less indented than the block they are in. */
+const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*$)/;
 /** Ends of elements and of their opening tags. */
 const TAG_END = /^(?:<\/|\/?>)/;
 
@@ -77,7 +79,7 @@ export class IndentationRepair {
       this.#previous = whole;
       this.#headOpens = false;
     }
-    if (head.trim() !== '' || text === '' || LABEL.test(text)) return line;
+    if (head.trim() !== '' || text === '' || CASE.test(text)) return line;
     if (!this.#repairs() || !this.#opensBlock(previous)) return line;
     const wanted = this.#width(leadOf(previous)) + (isCloser(text) ? 0 : this.#unit());
     const width = this.#width(leadOf(whole));

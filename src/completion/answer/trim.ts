@@ -21,7 +21,7 @@ export function withoutRepeatedIndentation(
   const lead = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (lead === '' || !lead.startsWith(head)) return line;
   const aboveLead = /^[ \t]*/.exec(above ?? '')?.[0] ?? '';
-  if (LABEL.test(line.trimStart())) return line.slice(head.length);
+  if (CASE.test(line.trimStart())) return line.slice(head.length);
   // After a line that opens a block, a caret that is not deeper than that line still needs indentation.
   const isComment = comment !== undefined && above?.trimStart().startsWith(comment) === true;
   const opens = !isComment && /[([{:]\s*$/.test(above ?? '');
@@ -32,8 +32,8 @@ export function withoutRepeatedIndentation(
 /** Starts of lines in comments and lists, which answers repeat. */
 const LEADER = /^(?:\*|\/\/[/!]?|#|--|;+|>|-|\d{1,3}\.)$/;
 
-/** Lines that may be less indented than the block they are in. */
-export const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*$)/;
+/** Lines that may be as far indented as the line that opens their block. */
+export const CASE = /^(?:case|default)\b/;
 
 export function isCommentLeader(text: string): boolean {
   return LEADER.test(text);
