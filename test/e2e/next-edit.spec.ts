@@ -154,6 +154,17 @@ describe('next edits', () => {
     assert.match(await at.saved('indent.toy'), /^import b\n/);
   });
 
+  it('next edits: indent where Tab was pressed, even if it is known late that it is not theirs', async () => {
+    const fix = { title: 'Use b', range: [0, 7, 0, 8], text: 'b' } as const;
+    await at.breaks('late.toy', 'import a\n\nlet x = brok', fix);
+    await at.attached('Tab: Use b');
+    await at.armed();
+    await at.press('Enter', 'Tab', 'Tab');
+    await at.type('ok');
+    await at.page.locator('.view-line', { hasText: /^\s{8}ok/ }).waitFor();
+    assert.equal(await at.saved('late.toy'), 'import a\n\nlet x = broken\n        ok');
+  });
+
   it('next edits: are not shown with a selection or several cursors, where Tab does what it always does', async () => {
     await at.rename('select.toy', RENAME, 'userId');
     await at.attached('Tab:');

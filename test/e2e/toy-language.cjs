@@ -1,6 +1,7 @@
 // A language for the tests of next edits. Its provider for renames finds words, a line with `broken` has an error, and
 // the preferred quick fix of the error is in fix.json: `{ "title", "range": [line, character, line, character], "text" }`.
-// It has ghost text after `// `. Its status bar item names the file and the word whose declaration and rename it gave.
+// It has ghost text after `// `. A new line in a file whose name begins with `late` stops all extensions for a while.
+// Its status bar item names the file and the word whose declaration and rename it gave.
 const path = require('node:path');
 const vscode = require('vscode');
 
@@ -8,6 +9,7 @@ const toy = { language: 'toy' };
 /** `file word` of each definition and rename that was requested. */
 const requested = { definition: new Set(), rename: new Set() };
 let status;
+const STOPPED_MS = 2000;
 
 exports.activate = ({ subscriptions }) => {
   const problems = vscode.languages.createDiagnosticCollection('toy');
@@ -21,7 +23,11 @@ exports.activate = ({ subscriptions }) => {
     status,
     vscode.commands.registerCommand('toy.armed', () => undefined),
     vscode.workspace.onDidOpenTextDocument(check),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      check(document);
+      const late = path.basename(document.uri.fsPath).startsWith('late');
+      if (late && contentChanges.some(({ text }) => text.includes('\n'))) stopExtensions();
+    }),
     vscode.languages.registerCodeActionsProvider(toy, { provideCodeActions: createFixes }),
     vscode.languages.registerDefinitionProvider(toy, { provideDefinition: findDefinition }),
     vscode.languages.registerInlineCompletionItemProvider(toy, { provideInlineCompletionItems: continueLines }),
@@ -29,6 +35,11 @@ exports.activate = ({ subscriptions }) => {
   );
   for (const document of vscode.workspace.textDocuments) check(document);
 };
+
+function stopExtensions() {
+  const end = Date.now() + STOPPED_MS;
+  while (Date.now() < end);
+}
 
 function findProblems(document) {
   const broken = [...document.getText().matchAll(/broken/g)];

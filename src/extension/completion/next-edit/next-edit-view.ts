@@ -11,6 +11,7 @@ import { documentView } from '../../document-view.ts';
 import { applyEdit, isCurrent, toRange } from './apply-edit.ts';
 import type { EditDecorations } from './edit-decorations.ts';
 import { describeEdit, type EditTarget, editLabel, secondKey } from './edit-label.ts';
+import { TabKey } from './tab-key.ts';
 
 export type ShowMode = 'eager' | 'subtle' | 'off';
 
@@ -43,6 +44,7 @@ export class NextEditView implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
   readonly #watch: DisposableStore;
+  readonly #tabKey = new TabKey();
   #presented: Presented | undefined;
   /** Since when an edit has been on screen. */
   #since:
@@ -59,6 +61,7 @@ export class NextEditView implements vscode.Disposable {
     const update = () => this.update();
     this.#watch = new DisposableStore();
     this.#watch.add(
+      this.#tabKey,
       deps.engine.onDidChange(update),
       vscode.window.onDidChangeTextEditorVisibleRanges(
         ({ textEditor }) => textEditor === vscode.window.activeTextEditor && update(),
@@ -106,8 +109,9 @@ export class NextEditView implements vscode.Disposable {
 
   /** Tab. Does what Tab always does if the edit was not on screen long enough, or the cursor is in leading white space. */
   async tab(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
     if (this.#isArmed()) await this.go();
-    else await vscode.commands.executeCommand('tab');
+    else if (editor !== undefined) await this.#tabKey.press(editor);
   }
 
   /** Shows, jumps to or accepts the edit. Returns false if there is none. */
