@@ -45,6 +45,22 @@ describe('usage tables', () => {
     );
   });
 
+  it('usage tables: output tokens per second are those of the time in which answers were made', () => {
+    const usage = { input: 1, output: 100 };
+    const rate = (more: Partial<UsageRow>) => {
+      const model = `p/${more.firstByteMs}`;
+      write(row({ ...more, model, usage }));
+      const [found] = readUsageReport(database, { since: 0, by: [], model }).rows;
+      // A report that begins within a quarter of an hour reads the row itself.
+      const [single] = readUsageReport(database, { since: 1, by: [], model }).rows;
+      assert.deepEqual(single, found);
+      return found?.output_tokens_per_second;
+    };
+    assert.equal(rate({ waitMs: 100, firstByteMs: 400, durationMs: 2500 }), 50, 'streamed');
+    assert.equal(rate({ waitMs: 500, firstByteMs: 1990, durationMs: 2500 }), 50, 'sent all at once');
+    assert.equal(rate({ waitMs: 1, firstByteMs: 1, durationMs: 1 }), null, 'no time at all');
+  });
+
   it('usage tables: reports are the same when the days that are over are sealed, also after a late row and retention', () => {
     const from = Date.parse('2026-10-20T00:00:00Z');
     const end = from + 9 * DAY;

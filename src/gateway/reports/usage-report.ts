@@ -38,9 +38,9 @@ export interface UsageSums {
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p95_ms: number | null;
   readonly first_byte_p99_ms: number | null;
-  /** Of the time in which answers were streamed. */
+  /** Of `output_ms`. */
   readonly output_tokens_per_second: number | null;
-  /** Milliseconds in which answers were streamed, of all requests together. */
+  /** Milliseconds in which answers were made, of all requests together (usage-tables.ts). */
   readonly output_ms: number;
 }
 

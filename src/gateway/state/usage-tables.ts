@@ -62,6 +62,12 @@ export const SUMS = [
 ];
 const FIRST_LATENCY = SUMS.indexOf('latency_0');
 
+/**
+ * An answer whose bytes took less than a tenth of its time was sent all at once: its text was made before its first
+ * byte, so its time begins with the request.
+ */
+const ALL_AT_ONCE = 10;
+
 /** For each sum, the SQL expression for a row of `usage`, as `addTo` computes it. For SQLite and Postgres. */
 export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
   ...SUMS.map((name) => [name, `coalesce(${name}, 0)`] as const),
@@ -69,8 +75,10 @@ export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
   ['failures', "CASE WHEN counted = 1 AND outcome IN ('failed', 'refused') THEN 1 ELSE 0 END"],
   [
     'output_ms',
-    `CASE WHEN counted = 1 AND output > 0 AND first_byte_ms > 0 AND duration_ms > wait_ms + first_byte_ms
-      THEN duration_ms - wait_ms - first_byte_ms ELSE 0 END`,
+    `CASE WHEN counted = 1 AND output > 0 AND first_byte_ms > 0 AND duration_ms > wait_ms THEN
+      CASE WHEN ${ALL_AT_ONCE} * (duration_ms - wait_ms - first_byte_ms) < duration_ms - wait_ms
+        THEN duration_ms - wait_ms ELSE duration_ms - wait_ms - first_byte_ms END
+      ELSE 0 END`,
   ],
   ...LATENCY_COLUMNS.map((name, slot) => [name, latencyCount('first_byte_ms', slot)] as const),
 ]);
@@ -189,8 +197,13 @@ function addTo(sums: Map<string, Sum>, row: UsageRow): void {
   // As the row has them, so that sums and rows are equal.
   const [wait, firstByte, duration] = [row.waitMs, row.firstByteMs, row.durationMs].map(Math.round);
   if (!firstByte) return;
-  if (row.counted && usage?.output) add(10, Math.max(0, (duration ?? 0) - (wait ?? 0) - firstByte));
+  if (row.counted && usage?.output) add(10, outputMs((duration ?? 0) - (wait ?? 0), firstByte));
   add(FIRST_LATENCY + latencySlot(firstByte), 1);
+}
+
+/** The time in which an answer was made, as SQL computes it above. */
+function outputMs(total: number, firstByte: number): number {
+  return Math.max(0, ALL_AT_ONCE * (total - firstByte) < total ? total : total - firstByte);
 }
 
 const SQLITE_CONSTRAINT = 19;

@@ -201,9 +201,12 @@ export const usageSums = z.object({
   first_byte_p50_ms: milliseconds.nullable(),
   first_byte_p95_ms: milliseconds.nullable(),
   first_byte_p99_ms: milliseconds.nullable(),
-  /** Output tokens per second of the time in which answers were streamed. */
+  /** Output tokens per second of `output_ms`. */
   output_tokens_per_second: z.number().nullable(),
-  /** Time in which answers were streamed, of all requests together. */
+  /**
+   * Time in which answers were made, of all requests together: from the first byte of an answer to its end, and of an
+   * answer that was sent all at once, from its request.
+   */
   output_ms: milliseconds,
 });
 
