@@ -10,7 +10,9 @@ const WARM_SECONDS = 8;
 const CONNECTIONS = 64;
 const WANTED = 1.1;
 const BODY = chatBody();
-const CASES: readonly (readonly Feature[])[] = [[], ...FEATURES.map((each) => [each]), FEATURES];
+const CASES: readonly (readonly Feature[])[] = [...FEATURES.map((each) => [each]), FEATURES];
+/** A second gateway without features: its ratio shows how much two equal processes differ. */
+const CONTROL = 'nothing';
 
 /**
  * The CPU time of a request with features that are off by default, of that without. The gateways take turns, and a ratio
@@ -20,6 +22,8 @@ export async function measureFeatures(): Promise<void> {
   const upstream = await startUpstream();
   const contestants: Contestant[] = [];
   try {
+    contestants.push(await gateway(upstream.url, BODY));
+    contestants.push({ ...(await gateway(upstream.url, BODY)), name: CONTROL });
     for (const features of CASES) contestants.push(await gateway(upstream.url, BODY, { features }));
     for (const who of contestants) {
       await cpuOf(who, false, WARM_SECONDS);
