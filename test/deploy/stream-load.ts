@@ -6,23 +6,34 @@ import type { Responder } from '../upstream/upstream.ts';
 const FRAMES = 8;
 const FRAME_MS = 400;
 
+export interface LoadOptions {
+  /** A request whose connection is closed before its answer begins is sent again once, as the official SDKs do. */
+  readonly again?: boolean;
+}
+
 /** Streams, and one client without a stream: they send one request after the other, until they are stopped. */
 export class Load {
   #going = true;
   readonly #failed: string[] = [];
   readonly #clients: readonly Promise<void>[];
   #streams = 0;
+  #again = 0;
 
-  constructor(harness: ServeHarness, url: string, clients: number, key?: string) {
+  constructor(harness: ServeHarness, url: string, clients: number, options: LoadOptions = {}) {
     const client = async (stream: boolean, number: number) => {
       await sleep(number * ((FRAMES * FRAME_MS) / clients));
-      while (this.#going) await this.#send(harness, url, stream, key);
+      while (this.#going) await this.#send(harness, url, stream, options);
     };
     this.#clients = Array.from({ length: clients }, (_, number) => client(number > 0, number));
   }
 
   get streams(): number {
     return this.#streams;
+  }
+
+  /** Requests that were sent again. */
+  get again(): number {
+    return this.#again;
   }
 
   /** Waits until so many streams have ended. */
@@ -37,16 +48,22 @@ export class Load {
     return this.#failed;
   }
 
-  async #send(harness: ServeHarness, url: string, stream: boolean, key?: string): Promise<void> {
+  async #send(harness: ServeHarness, url: string, stream: boolean, { again }: LoadOptions): Promise<void> {
     try {
-      const response = await harness.send(url, { stream }, key);
+      const send = () => harness.send(url, { stream });
+      const response = await send().catch((thrown) => {
+        if (again !== true) throw thrown;
+        this.#again += 1;
+        return send();
+      });
       const text = await response.text();
       if (response.status !== 200) this.#failed.push(`${response.status} ${text}`);
       else if (stream && !text.includes('[DONE]')) this.#failed.push(`a stream was cut after: ${text.slice(-300)}`);
       if (stream) this.#streams += 1;
       else await sleep(20);
     } catch (thrown) {
-      this.#failed.push(String(thrown));
+      const cause = thrown instanceof Error && thrown.cause !== undefined ? ` (${thrown.cause})` : '';
+      this.#failed.push(`${thrown}${cause}`);
     }
   }
 }
