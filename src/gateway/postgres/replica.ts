@@ -1,11 +1,10 @@
-import { hostname } from 'node:os';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
-import { BudgetLeases, windowId } from '../limits/budget-leases.ts';
+import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import { RateLeases } from '../limits/rate-leases.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
@@ -22,6 +21,7 @@ import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';
 import { migratePostgres } from './postgres-tables.ts';
+import { beat, listReplicas } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
 export interface ReplicaInput {
@@ -47,8 +47,6 @@ const ASK_MS = 100;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
-/** For how long a replica that ended without a word is listed. */
-const LISTED = '5 minutes';
 /** Milliseconds after which the connection for notifications is tested. It may be dead without an error. */
 const LISTEN_MS = 5_000;
 /** Deadlines in milliseconds. */
@@ -195,19 +193,8 @@ export class Replica implements SharedState {
     this.look();
   }
 
-  async listReplicas(): Promise<readonly SeenReplica[]> {
-    const rows = await this.#adminConnection.call(DEADLINE.keys, (sql) =>
-      sql(
-        `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
-          WHERE facts IS NOT NULL AND released_at IS NULL AND seen_at > now() - interval '${LISTED}' ORDER BY id`,
-      ),
-    );
-    return rows.map(({ id, facts, seen }) => ({
-      id: String(id),
-      facts: String(facts),
-      seenAt: Math.round(Number(seen)),
-      self: id === this.#outbox.replica,
-    }));
+  listReplicas(): Promise<readonly SeenReplica[]> {
+    return this.#adminConnection.call(DEADLINE.keys, (sql) => listReplicas(sql, this.#outbox.replica));
   }
 
   /** Begins to follow changes and to send rows. */
@@ -314,28 +301,15 @@ export class Replica implements SharedState {
 
   /** Says that this replica lives. @returns the number of the last change. */
   async #beat(): Promise<number> {
-    const [row] = await this.#control.call(DEADLINE.poll, (sql) =>
-      sql(
-        `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
-          ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts)
-        SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
-          (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
-            WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
-          (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
-            WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
-          (SELECT count(*) FROM ${SCHEMA}.replicas
-            WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS others,
-          (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
-          (SELECT system_identifier FROM pg_control_system()) AS server`,
-        [this.#outbox.replica, hostname(), this.#facts?.() ?? null],
-      ),
+    const { changes, others, server, wantedWindows, wantedRates } = await this.#control.call(DEADLINE.poll, (sql) =>
+      beat(sql, this.#outbox.replica, this.#facts?.()),
     );
-    this.replicas = Number(row?.others) + 1;
+    this.replicas = others + 1;
     this.#rateLeases.replicas = this.replicas;
-    this.#noticeFailover(`${row?.server} ${row?.timeline}`);
-    this.#leases.wanted = readWanted(row?.wanted);
-    this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);
-    return Number(row?.changes);
+    this.#noticeFailover(server);
+    this.#leases.wanted = wantedWindows;
+    this.#rateLeases.wanted = wantedRates;
+    return changes;
   }
 
   async #load(connection: PostgresConnection): Promise<void> {
@@ -394,10 +368,4 @@ export class Replica implements SharedState {
       this.#outbox.timeline = timeline;
     });
   }
-}
-
-/** The windows of budgets of which another replica needs more, by `windowId`. */
-function readWanted(value: unknown): ReadonlySet<string> {
-  const pairs = Array.isArray(value) ? value : [];
-  return new Set(pairs.flatMap((pair) => (Array.isArray(pair) ? windowId(String(pair[0]), Number(pair[1])) : [])));
 }

@@ -1,0 +1,64 @@
+import { hostname } from 'node:os';
+import { windowId } from '../limits/budget-leases.ts';
+import type { SeenReplica } from '../shared-state.ts';
+import { SCHEMA, type Sql } from './postgres-connection.ts';
+
+/** For how long a replica that ended without a word is listed. */
+const LISTED = '5 minutes';
+
+/** What a replica learns each time it says that it lives. */
+export interface Beat {
+  /** The number of the last change of keys. */
+  readonly changes: number;
+  /** The other replicas that live. */
+  readonly others: number;
+  /** Another value after a standby has taken over. */
+  readonly server: string;
+  /** The windows of budgets of which another replica needs more, by `windowId`, and such rates. */
+  readonly wantedWindows: ReadonlySet<string>;
+  readonly wantedRates: ReadonlySet<string>;
+}
+
+/** Says that a replica lives. @param facts what the replica says about itself, as JSON. */
+export async function beat(sql: Sql, replica: string, facts: string | undefined): Promise<Beat> {
+  const [row] = await sql(
+    `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
+      ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts)
+    SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
+      (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
+        WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
+      (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
+        WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
+      (SELECT count(*) FROM ${SCHEMA}.replicas
+        WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS others,
+      (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
+      (SELECT system_identifier FROM pg_control_system()) AS server`,
+    [replica, hostname(), facts ?? null],
+  );
+  return {
+    changes: Number(row?.changes),
+    others: Number(row?.others),
+    server: `${row?.server} ${row?.timeline}`,
+    wantedWindows: readWanted(row?.wanted),
+    wantedRates: new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []),
+  };
+}
+
+/** The replicas that live or died a short time ago. @param self the replica that asks. */
+export async function listReplicas(sql: Sql, self: string): Promise<readonly SeenReplica[]> {
+  const rows = await sql(
+    `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
+      WHERE facts IS NOT NULL AND released_at IS NULL AND seen_at > now() - interval '${LISTED}' ORDER BY id`,
+  );
+  return rows.map(({ id, facts, seen }) => ({
+    id: String(id),
+    facts: String(facts),
+    seenAt: Math.round(Number(seen)),
+    self: id === self,
+  }));
+}
+
+function readWanted(value: unknown): ReadonlySet<string> {
+  const pairs = Array.isArray(value) ? value : [];
+  return new Set(pairs.flatMap((pair) => (Array.isArray(pair) ? windowId(String(pair[0]), Number(pair[1])) : [])));
+}
