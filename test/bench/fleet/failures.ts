@@ -94,23 +94,7 @@ export function killedReplica({ server, quick }: FleetOptions): Promise<readonly
 /** 300 requests at once over three gateways, repeated while any may succeed. */
 export function budgetFigure({ server }: FleetOptions): Promise<readonly Figure[]> {
   return withFleet(server, 3, async (fleet) => {
-    const key = await createKey(fleet, { usd: 1, mode: 'hard' });
-    let allowed = 0;
-    let idle = 0;
-    while (idle < 4) {
-      const before = allowed;
-      const send = async (index: number) => {
-        const replica = fleet.replicas[index % 3];
-        if (replica !== undefined && (await status(fleet, replica, key)) === 200) allowed += 1;
-      };
-      await Promise.all(Array.from({ length: 300 }, (_, index) => send(index)));
-      idle = allowed === before ? idle + 1 : 0;
-      await sleep(500);
-    }
-    await until(async () => (await stored(fleet)) >= allowed);
-    const [row] = await query(fleet.url, 'SELECT sum(nano) AS nano FROM svc.spent');
-    const usd = Number(row?.nano) / 1e9;
-    const sums = await checkSums(fleet);
+    const { usd, sums } = await spendAll(fleet, 'hard', 300);
     return [
       {
         what: 'hard budget of 1 USD, three gateways, 300 requests of 0.01 USD at once, repeated',
@@ -120,6 +104,40 @@ export function budgetFigure({ server }: FleetOptions): Promise<readonly Figure[
       },
     ];
   });
+}
+
+/** A soft budget is exceeded by the requests that run when it is spent, and no others. */
+export function softBudget({ server }: FleetOptions): Promise<readonly Figure[]> {
+  return withFleet(server, 3, async (fleet) => {
+    const { usd, sums } = await spendAll(fleet, 'soft', 30);
+    return [
+      {
+        what: 'soft budget of 1 USD, three gateways, 30 requests of 0.01 USD at once, repeated',
+        measured: `${usd.toFixed(2)} USD; ${sums.text}`,
+        wanted: '0.97 to 1.30 USD',
+        holds: usd >= 0.97 && usd <= 1.3 && sums.equal,
+      },
+    ];
+  });
+}
+
+/** Sends requests of a key with a budget of 1 USD until all are refused for two seconds. @returns what was spent. */
+async function spendAll(fleet: Fleet, mode: 'hard' | 'soft', atOnce: number) {
+  const key = await createKey(fleet, { usd: 1, mode });
+  let allowed = 0;
+  const send = async (index: number) => {
+    const replica = fleet.replicas[index % 3];
+    if (replica !== undefined && (await status(fleet, replica, key)) === 200) allowed += 1;
+  };
+  for (let idle = 0; idle < 4; ) {
+    const before = allowed;
+    await Promise.all(Array.from({ length: atOnce }, (_, index) => send(index)));
+    idle = allowed === before ? idle + 1 : 0;
+    await sleep(500);
+  }
+  await until(async () => (await stored(fleet)) >= allowed);
+  const [row] = await query(fleet.url, 'SELECT sum(nano) AS nano FROM svc.spent');
+  return { usd: Number(row?.nano) / 1e9, sums: await checkSums(fleet) };
 }
 
 /** Postgres and Redis are frozen while requests of a key with a budget and a rate go on. */

@@ -88,9 +88,10 @@ export async function createKey(
   fleet: Fleet,
   budget?: { readonly usd: number; readonly mode: 'hard' | 'soft' },
   rates: readonly RateSettings[] = [],
+  name = `k${performance.now()}`,
 ) {
   const budgets = budget === undefined ? [] : [{ ...budget, period: 'total', timeZone: 'UTC', model: '*' } as const];
-  const key = await fleet.admin.createKey(ACTOR, { name: `k${performance.now()}`, limits: { budgets, rates } });
+  const key = await fleet.admin.createKey(ACTOR, { name, limits: { budgets, rates } });
   for (const replica of fleet.replicas) {
     // A request without a model is refused after its key was checked, and costs nothing.
     await until(async () => (await fleet.harness.send(replica.url, { model: 'up/none' }, key)).status !== 401);

@@ -119,8 +119,9 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<Po
     },
     database: async () => {
       databases += 1;
-      await query(url('postgres'), `CREATE DATABASE state_${databases}`);
-      return url(`state_${databases}`);
+      const name = `state_${databases}`;
+      await query(url('postgres'), `CREATE DATABASE ${name}`);
+      return url(name);
     },
     close: async () => {
       await kill();
