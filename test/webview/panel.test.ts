@@ -255,16 +255,23 @@ describe('chat page', function () {
       assert.deepEqual(await panel.sentMessages('send'), []);
     });
 
-    it('composer: Enter before the list has arrived sends the message with the mention to look up', async () => {
-      await input().pressSequentially('look at @ba');
-      await input().press('Enter');
-      assert.deepEqual((await panel.sentMessages('send'))[0], {
-        type: 'send',
-        text: 'look at @ba',
-        mention: { from: 8, text: 'ba' },
+    for (const [arrived, answer] of [
+      ['the list has arrived', undefined],
+      ['the files of the list have arrived', []],
+    ] as const) {
+      it(`composer: Enter before ${arrived} sends the message with the mention to look up`, async () => {
+        await input().pressSequentially('look at @ba');
+        const query = Number((await panel.sentMessages('complete')).at(-1)?.query);
+        if (answer) await panel.tell({ type: 'completions', query, items: answer });
+        await input().press('Enter');
+        assert.deepEqual((await panel.sentMessages('send'))[0], {
+          type: 'send',
+          text: 'look at @ba',
+          mention: { from: 8, text: 'ba' },
+        });
+        assert.equal(await input().inputValue(), '');
       });
-      assert.equal(await input().inputValue(), '');
-    });
+    }
 
     it('composer: while an answer is running, Enter queues and Escape stops', async () => {
       const open = { parts: [{ type: 'text' as const, text: 'So' }], model: MODEL };

@@ -22,7 +22,7 @@ function triggerAt(text: string, caret: number): Trigger | undefined {
 export interface Completion {
   readonly items: readonly CompletionItem[];
   readonly active: number;
-  /** The mention before the caret whose list has not arrived yet. */
+  /** The mention before the caret whose list has not arrived yet, or is empty: files and symbols arrive later. */
   readonly pending: Trigger | undefined;
   look(): void;
   close(): void;
@@ -81,7 +81,10 @@ export function useCompletion(
   return {
     items: shown,
     active: Math.min(active, shown.length - 1),
-    pending: openTrigger?.trigger === '@' && openTrigger.text !== '' && !isCurrent ? openTrigger : undefined,
+    pending:
+      openTrigger?.trigger === '@' && openTrigger.text !== '' && (!isCurrent || items.length === 0)
+        ? openTrigger
+        : undefined,
     look,
     close,
     choose,
