@@ -15,9 +15,9 @@ export interface MemberReport {
   /** Milliseconds until the member is tried again; 0: it is available. */
   readonly coolingMs: number;
   /** The failure that caused the cool-down. */
-  readonly cause: string | undefined;
+  readonly cause?: string | undefined;
   /** Typical time to the first byte, in milliseconds; undefined before the first answer. */
-  readonly firstByteMs: number | undefined;
+  readonly firstByteMs?: number | undefined;
 }
 
 interface State {
