@@ -22,6 +22,7 @@ const healthReport = z.object({
       inFlight: z.number(),
       coolingMs: z.number(),
       cause: z.string().optional(),
+      failedAt: z.number().optional(),
       firstByteMs: z.number().optional(),
     }),
   ),
@@ -85,6 +86,7 @@ function mergeMember(member: string, reports: readonly MemberReport[]): MemberRe
     inFlight: sum(reports.map(({ inFlight }) => inFlight)),
     coolingMs: longest?.coolingMs ?? 0,
     cause: longest?.cause,
+    failedAt: longest?.failedAt,
     firstByteMs: times.length === 0 ? undefined : sum(times) / times.length,
   };
 }

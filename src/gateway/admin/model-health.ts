@@ -92,7 +92,7 @@ function healthOf({ upstreams, members }: KnownHealth, ref: string): api.Health 
     state: cooling ? 'cooling' : stateOf(upstream?.answeredAt, upstream?.failedAt),
     cooling_until: cooling ? isoTime(Date.now() + (member?.coolingMs ?? 0)) : null,
     last_error: (cooling ? member?.cause : undefined) ?? upstream?.lastError ?? null,
-    last_error_at: isoTime(upstream?.failedAt),
+    last_error_at: isoTime((cooling ? member?.failedAt : undefined) ?? upstream?.failedAt),
     in_flight: upstream?.inFlight ?? 0,
     first_byte_ms: member?.firstByteMs ?? upstream?.firstByteMs ?? null,
   };
