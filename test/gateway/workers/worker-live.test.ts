@@ -110,6 +110,7 @@ describe('live requests of several workers', () => {
   it('a reader is shown 50 requests a second of all workers, and the number of all', async () => {
     const [first, second, third] = [workers.join(1), workers.join(2), workers.join(3)];
     const reader = new TestReader(first);
+    new TestReader(first).remove();
     for (let each = 0; each < 40; each += 1) for (const live of [first, second]) end(live);
     const before = workers.messages;
     for (let each = 0; each < 1_000; each += 1) end(third);
