@@ -50,7 +50,7 @@ export class LiveRequests {
   add(reader: LiveReader): () => void {
     const state = this.#start(reader);
     state.unfollow = this.followOthers?.(reader.filter, {
-      ended: (request) => offer(state, request),
+      ended: (request) => offer(state, () => request),
       skipped: (count) => {
         state.total += count;
       },
@@ -67,11 +67,8 @@ export class LiveRequests {
   ended(request: EndedRequest): void {
     const { row } = request;
     if (this.#readers.size === 0 || !row.counted) return;
-    let described: api.Request | undefined;
     for (const state of this.#readers) {
-      if (!matchesFilter(row, state.reader.filter)) continue;
-      described ??= describeRequest(request);
-      offer(state, described);
+      if (matchesFilter(row, state.reader.filter)) offer(state, () => describeRequest(request));
     }
   }
 
@@ -106,8 +103,9 @@ export class LiveRequests {
   }
 }
 
-function offer(state: State, request: api.Request): void {
+/** @param describe is called only if the request may be shown. */
+function offer(state: State, describe: () => api.Request): void {
   state.total += 1;
-  if (state.shown < MAX_PER_SECOND && state.reader.show(request)) state.shown += 1;
+  if (state.shown < MAX_PER_SECOND && state.reader.show(describe())) state.shown += 1;
   else state.reader.skipped?.();
 }
