@@ -48,8 +48,8 @@ export interface GatewayDeps {
   readonly ledger: Ledger;
   /** Absent: the state is local. */
   readonly shared?: Pick<SharedState, 'status' | 'waiting' | 'describe' | 'listReplicas'> | undefined;
-  /** What the workers that share a local state say about themselves. Absent: there is one process. */
-  readonly workers?: { replicas(): Promise<readonly string[]> } | undefined;
+  /** What all workers of this gateway say about themselves, this one included. Absent: there is one process. */
+  readonly workers?: { replicas(): Promise<readonly string[]>; health(): Promise<readonly string[]> } | undefined;
   readonly metrics: Metrics;
   readonly health: UpstreamHealth;
   readonly transport: Transport;

@@ -106,8 +106,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       log,
       telemetry,
       shared,
-      // With Postgres, each worker is a gateway of its own.
-      workers: shared === undefined ? worker : undefined,
+      workers: worker,
       health: state.health,
       live: state.live,
       admin: state.admin,

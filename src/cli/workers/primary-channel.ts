@@ -1,3 +1,4 @@
+import { describeThisHealth } from '../../gateway/admin/health-report.ts';
 import { describeThisReplica } from '../../gateway/admin/replicas.ts';
 import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
 import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
@@ -8,6 +9,7 @@ import {
   type Subject,
   type WorkerMessage,
 } from '../../gateway/workers/messages.ts';
+import { WorkerLive } from '../../gateway/workers/worker-live.ts';
 import { WorkerShares } from '../../gateway/workers/worker-shares.ts';
 import type { Io } from '../io.ts';
 
@@ -31,6 +33,7 @@ export class PrimaryChannel {
   stopOrder: StopOrder | undefined;
   #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
   #signIns: SignInLimit | undefined;
+  #live: WorkerLive | undefined;
   readonly #stop = new AbortController();
   readonly #answers = new Map<number, (answers: Answers) => void>();
   readonly #collecting = new Map<number, (texts: readonly string[]) => void>();
@@ -52,12 +55,14 @@ export class PrimaryChannel {
 
   /** This worker accepts requests. */
   serving(deps: GatewayDeps): void {
-    const { metrics, ledger, signIns } = deps;
+    const { metrics, ledger, signIns, live } = deps;
     this.#own = {
       metrics: () => metrics.toJson(),
       replica: async () => JSON.stringify(describeThisReplica(deps)),
+      health: async () => JSON.stringify(describeThisHealth(deps)),
     };
     metrics.ofAllWorkers = () => this.#collect('metrics');
+    this.#live = new WorkerLive(live, send);
     this.#signIns = signIns;
     signIns.tellWorkers = (address) => send({ type: 'sign-in-failed', address });
     // Node ends a worker whose primary has ended.
@@ -68,6 +73,11 @@ export class PrimaryChannel {
   /** What the workers say about themselves, as `describeThisReplica`. */
   replicas(): Promise<readonly string[]> {
     return this.#collect('replica');
+  }
+
+  /** The health of models as the workers know it, as `describeThisHealth`. */
+  health(): Promise<readonly string[]> {
+    return this.#collect('health');
   }
 
   /** What all workers say. */
@@ -111,6 +121,11 @@ export class PrimaryChannel {
         return void this.#sendOwn(message.number, message.subject);
       case 'sign-in-failed':
         return this.#signIns?.count(message.address);
+      case 'live-follow':
+      case 'live-unfollow':
+      case 'live-request':
+      case 'live-skipped':
+        return this.#live?.receive(message);
       case 'wanted':
         return this.shares.wanted(message);
       case 'stop':

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../gateway/gateway-deps.ts';
+import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
 import {
   type PrimaryMessage,
   type Subject,
@@ -42,6 +43,7 @@ const END_MS = 15_000;
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #keeper: ShareKeeper;
+  readonly #live = new LiveKeeper((id, message) => this.#send(id, message));
   readonly #workers = new Map<number, Started>();
   /** Those that are asked about themselves, by number. */
   readonly #collecting = new Map<number, (text: string) => void>();
@@ -133,6 +135,7 @@ export class Primary {
     const ended = this.#workers.get(id);
     this.#workers.delete(id);
     this.#keeper.leave(id);
+    this.#live.leave(id);
     if (ended === undefined || ended.stopping || this.#ending || !(await ended.ready)) return;
     this.#failures = performance.now() - ended.at < STABLE_MS ? this.#failures + 1 : 0;
     const waitMs = this.#failures === 0 ? 0 : Math.min(MAX_WAIT_MS, 500 * 2 ** this.#failures);
@@ -147,7 +150,7 @@ export class Primary {
   #receive(id: number, message: WorkerMessage): void {
     switch (message.type) {
       case 'ready':
-        return;
+        return this.#live.join(id);
       case 'ask': {
         const { workers, rates, budgets } = this.#keeper.ask(id, message);
         const { number } = message;
@@ -160,6 +163,11 @@ export class Primary {
       case 'sign-in-failed':
         for (const other of this.#workers.keys()) if (other !== id) this.#send(other, message);
         return;
+      case 'live-follow':
+      case 'live-unfollow':
+      case 'live-request':
+      case 'live-skipped':
+        return this.#live.receive(id, message);
     }
   }
 

@@ -99,6 +99,8 @@ export class Metrics {
       help,
       labelNames: ['member'],
       registers,
+      // The worst of all workers, not their sum.
+      aggregator: 'min',
       collect() {
         for (const { member, coolingMs } of report()) this.set({ member }, coolingMs > 0 ? 0 : 1);
       },

@@ -45,7 +45,8 @@ export interface RequestHistoryPage {
 const MAX_ROWS = 20_000;
 
 const FAILURES = "outcome IN ('failed', 'refused')";
-const FILTERS = ['key', 'user', 'organization', 'model', 'provider', 'outcome'] as const;
+/** The fields of `RequestFilter`. */
+export const REQUEST_FILTERS = ['key', 'user', 'organization', 'model', 'provider', 'outcome'] as const;
 
 interface Statement {
   readonly sql: string;
@@ -66,7 +67,7 @@ export function requestPageSql(query: RequestHistoryQuery): { readonly page: Sta
   const ordered = `FROM usage WHERE ${inner.join(' AND ')} ORDER BY at DESC, request_id DESC`;
   const end = { sql: `SELECT at, request_id ${ordered} LIMIT 1 OFFSET ${MAX_ROWS - 1}`, values: [...values] };
   const outer = ['counted = 1'];
-  for (const name of FILTERS) {
+  for (const name of REQUEST_FILTERS) {
     const value = query[name];
     if (name === 'key' || value === undefined || value === 'failures') continue;
     outer.push(`"${name}" = ?${values.push(value)}`);
@@ -97,7 +98,7 @@ export const REQUEST_ROWS = 'SELECT * FROM usage WHERE request_id = ?1 ORDER BY 
 
 /** Whether a request that has ended matches a filter, as the query does. */
 export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
-  return FILTERS.every((name) => {
+  return REQUEST_FILTERS.every((name) => {
     const value = filter[name];
     if (value === undefined) return true;
     if (name === 'outcome' && value === 'failures') return row.outcome === 'failed' || row.outcome === 'refused';

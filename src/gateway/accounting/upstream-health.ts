@@ -2,6 +2,7 @@ import type { SvcError } from '../../wire/errors/svc-error.ts';
 
 /** The result of the last requests to a model, since this process started. */
 export interface UpstreamReport {
+  readonly model: string;
   /** Requests that are being answered. */
   readonly inFlight: number;
   /** Unix milliseconds. */
@@ -50,7 +51,8 @@ export class UpstreamHealth {
     };
   }
 
-  report(model: string): UpstreamReport {
-    return this.#states.get(model) ?? { inFlight: 0 };
+  /** Models that got a request. */
+  report(): UpstreamReport[] {
+    return [...this.#states].map(([model, state]) => ({ model, ...state }));
   }
 }

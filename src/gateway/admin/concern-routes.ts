@@ -22,7 +22,8 @@ export function concernRoutes(): AdminRoute[] {
       const budgets = await budgetConcerns(deps, viewer);
       if (viewer.scope === 'own') return { data: budgets };
       requireScope(viewer, 'read');
-      return { data: [...ledgerConcerns(deps), ...providerConcerns(deps), ...budgets, ...(await keyConcerns(deps))] };
+      const [providers, keys] = await Promise.all([providerConcerns(deps), keyConcerns(deps)]);
+      return { data: [...ledgerConcerns(deps), ...providers, ...budgets, ...keys] };
     }),
   ];
 }
@@ -35,8 +36,9 @@ async function budgetConcerns(deps: GatewayDeps, viewer: Viewer): Promise<api.Co
     .map((budget) => ({ kind: 'budget', budget }));
 }
 
-function providerConcerns(deps: GatewayDeps): api.Concern[] {
-  return describeProviders(deps).flatMap(({ id, problem, health }) => {
+async function providerConcerns(deps: GatewayDeps): Promise<api.Concern[]> {
+  const providers = await describeProviders(deps);
+  return providers.flatMap(({ id, problem, health }) => {
     const failing = health.state === 'failing' || health.state === 'cooling';
     if (problem === null && !failing) return [];
     return { kind: 'provider', id, problem: problem ?? health.last_error ?? health.state, until: health.cooling_until };

@@ -1,30 +1,44 @@
 import { type EndedRequest, matchesFilter, type RequestFilter } from '../accounting/request-history.ts';
+import type * as api from './api/schemas.ts';
+import { describeRequest } from './request-view.ts';
 
 /** Requests per second that one reader gets. Of more, it gets the first of each second. */
 const MAX_PER_SECOND = 50;
-/** Readers at a time. */
-export const MAX_READERS = 50;
+/** Readers at a time, of all workers. */
+const MAX_READERS = 50;
 
 export interface LiveReader {
   readonly filter: RequestFilter;
   /** Must not block. @returns false if the reader is too slow for this request. */
-  readonly show: (request: EndedRequest) => boolean;
+  readonly show: (request: api.Request) => boolean;
+  /** Called for each request that was not shown. */
+  readonly skipped?: () => void;
   /** Called each second in which not all requests were shown. */
-  readonly sampled: (shown: number, total: number) => void;
+  readonly sampled?: (shown: number, total: number) => void;
   /** Called each second. @returns false to end. */
-  readonly alive: () => boolean;
+  readonly alive?: () => boolean;
   /** The gateway ends. */
-  readonly end: () => void;
+  readonly end?: () => void;
+}
+
+/** Receives the requests of other workers for a reader. */
+export interface LiveReceiver {
+  readonly ended: (request: api.Request) => void;
+  readonly skipped: (count: number) => void;
 }
 
 interface State {
   readonly reader: LiveReader;
   shown: number;
   total: number;
+  /** Ends the requests of the other workers. */
+  unfollow?: (() => void) | undefined;
 }
 
 /** Passes requests that have ended to the pages that show them live. Without a reader it costs nothing. */
 export class LiveRequests {
+  /** Set if this process is one of several workers. The returned function ends it. */
+  followOthers: ((filter: RequestFilter, receiver: LiveReceiver) => () => void) | undefined;
   readonly #readers = new Set<State>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,11 +46,21 @@ export class LiveRequests {
     return this.#readers.size >= MAX_READERS;
   }
 
-  /** Adds a reader. @returns a function that removes it. */
+  /** Adds a reader of the requests of all workers. @returns a function that removes it. */
   add(reader: LiveReader): () => void {
-    const state = { reader, shown: 0, total: 0 };
-    this.#readers.add(state);
-    this.#timer ??= setInterval(() => this.#tick(), 1_000).unref();
+    const state = this.#start(reader);
+    state.unfollow = this.followOthers?.(reader.filter, {
+      ended: (request) => offer(state, () => request),
+      skipped: (count) => {
+        state.total += count;
+      },
+    });
+    return () => this.#remove(state);
+  }
+
+  /** Adds a reader of another worker, for the requests of this one. @returns a function that removes it. */
+  addOfOther(reader: LiveReader): () => void {
+    const state = this.#start(reader);
     return () => this.#remove(state);
   }
 
@@ -44,15 +68,20 @@ export class LiveRequests {
     const { row } = request;
     if (this.#readers.size === 0 || !row.counted) return;
     for (const state of this.#readers) {
-      if (!matchesFilter(row, state.reader.filter)) continue;
-      state.total += 1;
-      if (state.shown < MAX_PER_SECOND && state.reader.show(request)) state.shown += 1;
+      if (matchesFilter(row, state.reader.filter)) offer(state, () => describeRequest(request));
     }
   }
 
   /** Ends all readers, so that the gateway does not wait for them. */
   close(): void {
-    for (const { reader } of this.#readers) reader.end();
+    for (const { reader } of this.#readers) reader.end?.();
+  }
+
+  #start(reader: LiveReader): State {
+    const state = { reader, shown: 0, total: 0 };
+    this.#readers.add(state);
+    this.#timer ??= setInterval(() => this.#tick(), 1_000).unref();
+    return state;
   }
 
   #tick(): void {
@@ -60,15 +89,23 @@ export class LiveRequests {
       const { reader, shown, total } = state;
       state.shown = 0;
       state.total = 0;
-      if (!reader.alive()) this.#remove(state);
-      else if (shown < total) reader.sampled(shown, total);
+      if (reader.alive?.() === false) this.#remove(state);
+      else if (shown < total) reader.sampled?.(shown, total);
     }
   }
 
   #remove(state: State): void {
-    this.#readers.delete(state);
+    if (!this.#readers.delete(state)) return;
+    state.unfollow?.();
     if (this.#readers.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** @param describe is called only if the request may be shown. */
+function offer(state: State, describe: () => api.Request): void {
+  state.total += 1;
+  if (state.shown < MAX_PER_SECOND && state.reader.show(describe())) state.shown += 1;
+  else state.reader.skipped?.();
 }

@@ -3,13 +3,14 @@ import type { UpstreamReport } from '../accounting/upstream-health.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 import type * as api from './api/schemas.ts';
+import { readHealth } from './health-report.ts';
 import { isoTime } from './key-view.ts';
 
 /** All models that can be called, the pools first, with price and health. */
-export function describeModels(deps: GatewayDeps): api.Model[] {
-  const members = membersByName(deps);
+export async function describeModels(deps: GatewayDeps): Promise<api.Model[]> {
+  const known = await knownHealth(deps);
   const pools = [...deps.pools.all.values()].map(({ ref, model, settings, members: list }) => ({
-    ...describeModel(model, combine(list.map((member) => healthOf(deps, members, member.model.ref)))),
+    ...describeModel(model, combine(list.map((member) => healthOf(known, member.model.ref)))),
     id: ref,
     pool: {
       strategy: settings.strategy,
@@ -17,25 +18,25 @@ export function describeModels(deps: GatewayDeps): api.Model[] {
       members: list.map((member) => ({
         model: member.model.ref,
         weight: member.weight,
-        health: healthOf(deps, members, member.model.ref),
+        health: healthOf(known, member.model.ref),
       })),
     },
   }));
   const models = [...deps.registry().models.values()].filter(
     ({ ref, endpoint }) => endpoint.problem === undefined && deps.pools.find(ref) === undefined,
   );
-  return [...pools, ...models.map((model) => describeModel(model, healthOf(deps, members, model.ref)))];
+  return [...pools, ...models.map((model) => describeModel(model, healthOf(known, model.ref)))];
 }
 
-export function describeProviders(deps: GatewayDeps): api.Provider[] {
-  const members = membersByName(deps);
+export async function describeProviders(deps: GatewayDeps): Promise<api.Provider[]> {
+  const known = await knownHealth(deps);
   const configured = deps.settings().providers;
   return [...deps.registry().providers.values()]
     .filter(({ id, endpoint }) => endpoint.problem === undefined || configured.has(id))
-    .map((provider) => describeProvider(deps, provider, members));
+    .map((provider) => describeProvider(provider, known));
 }
 
-function describeProvider(deps: GatewayDeps, provider: Provider, members: Members): api.Provider {
+function describeProvider(provider: Provider, known: KnownHealth): api.Provider {
   const models = [...provider.models.values()];
   const { problem } = provider.endpoint;
   return {
@@ -44,7 +45,7 @@ function describeProvider(deps: GatewayDeps, provider: Provider, members: Member
     models: models.length,
     formats: [...new Set([provider.endpoint.format, ...models.map(({ endpoint }) => endpoint.format)])],
     problem: problem === undefined ? null : String(problem),
-    health: combine(models.map(({ ref }) => healthOf(deps, members, ref))),
+    health: combine(models.map(({ ref }) => healthOf(known, ref))),
   };
 }
 
@@ -69,27 +70,35 @@ function describeModel(model: Model, health: api.Health): api.Model {
   };
 }
 
-type Members = ReadonlyMap<string, MemberReport>;
-
-function membersByName(deps: GatewayDeps): Members {
-  return new Map(deps.pools.health.report().map((report) => [report.member, report]));
+/** By the name of the model. */
+interface KnownHealth {
+  readonly upstreams: ReadonlyMap<string, UpstreamReport>;
+  readonly members: ReadonlyMap<string, MemberReport>;
 }
 
-function healthOf(deps: GatewayDeps, members: Members, ref: string): api.Health {
-  const upstream = deps.health.report(ref);
-  const member = members.get(ref);
-  const cooling = (member?.coolingMs ?? 0) > 0;
+async function knownHealth(deps: GatewayDeps): Promise<KnownHealth> {
+  const { upstreams, members } = await readHealth(deps);
   return {
-    state: cooling ? 'cooling' : stateOf(upstream),
-    cooling_until: cooling ? isoTime(Date.now() + (member?.coolingMs ?? 0)) : null,
-    last_error: (cooling ? member?.cause : undefined) ?? upstream.lastError ?? null,
-    last_error_at: isoTime(upstream.failedAt),
-    in_flight: upstream.inFlight,
-    first_byte_ms: member?.firstByteMs ?? upstream.firstByteMs ?? null,
+    upstreams: new Map(upstreams.map((report) => [report.model, report])),
+    members: new Map(members.map((report) => [report.member, report])),
   };
 }
 
-function stateOf({ answeredAt = 0, failedAt = 0 }: UpstreamReport): api.Health['state'] {
+function healthOf({ upstreams, members }: KnownHealth, ref: string): api.Health {
+  const upstream = upstreams.get(ref);
+  const member = members.get(ref);
+  const cooling = (member?.coolingMs ?? 0) > 0;
+  return {
+    state: cooling ? 'cooling' : stateOf(upstream?.answeredAt, upstream?.failedAt),
+    cooling_until: cooling ? isoTime(Date.now() + (member?.coolingMs ?? 0)) : null,
+    last_error: (cooling ? member?.cause : undefined) ?? upstream?.lastError ?? null,
+    last_error_at: isoTime((cooling ? member?.failedAt : undefined) ?? upstream?.failedAt),
+    in_flight: upstream?.inFlight ?? 0,
+    first_byte_ms: member?.firstByteMs ?? upstream?.firstByteMs ?? null,
+  };
+}
+
+function stateOf(answeredAt = 0, failedAt = 0): api.Health['state'] {
   if (answeredAt === 0 && failedAt === 0) return 'unknown';
   return failedAt > answeredAt ? 'failing' : 'ok';
 }

@@ -17,11 +17,11 @@ export function overviewRoutes(): AdminRoute[] {
     route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
     route(ENDPOINTS.listModels, async ({ deps }) => {
       await deps.listing.whenListed();
-      return { data: describeModels(deps) };
+      return { data: await describeModels(deps) };
     }),
     route(ENDPOINTS.listProviders, async ({ deps }) => {
       await deps.listing.whenListed();
-      return { data: describeProviders(deps) };
+      return { data: await describeProviders(deps) };
     }),
     route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: await listReplicas(deps) })),
   ];

@@ -44,7 +44,9 @@ export async function listReplicas(deps: GatewayDeps): Promise<Replica[]> {
     const read = readFacts(facts);
     return own || !read ? [] : [{ ...read, id, self: false, seen_at: new Date(seenAt).toISOString() }];
   });
-  for (const text of (await deps.workers?.replicas()) ?? []) {
+  // With Postgres, each worker is a gateway of its own, and was seen there.
+  const workers = deps.shared === undefined ? await deps.workers?.replicas() : undefined;
+  for (const text of workers ?? []) {
     const read = readFacts(text);
     if (read && read.pid !== facts.pid)
       others.push({ ...read, id: processName(read), self: false, seen_at: self.seen_at });

@@ -71,7 +71,7 @@ function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filt
     filter,
     show: (request) => {
       if (slow()) return false;
-      send('request', describeRequest(request));
+      send('request', request);
       return true;
     },
     sampled: (shown, total) => {

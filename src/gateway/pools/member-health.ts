@@ -15,9 +15,11 @@ export interface MemberReport {
   /** Milliseconds until the member is tried again; 0: it is available. */
   readonly coolingMs: number;
   /** The failure that caused the cool-down. */
-  readonly cause: string | undefined;
+  readonly cause?: string | undefined;
+  /** When it was, in Unix milliseconds. */
+  readonly failedAt?: number | undefined;
   /** Typical time to the first byte, in milliseconds; undefined before the first answer. */
-  readonly firstByteMs: number | undefined;
+  readonly firstByteMs?: number | undefined;
 }
 
 interface State {
@@ -27,6 +29,7 @@ interface State {
   /** End of the cool-down by the clock; 0: there is none. */
   until: number;
   cause: string | undefined;
+  failedAt: number | undefined;
   /** After the cool-down, one request tries whether the member answers again. */
   probing: boolean;
   firstByteMs: number | undefined;
@@ -51,7 +54,7 @@ const NEW_SHARE = 0.3;
 /** Time after which an old measurement counts half, so that a member that was slow is tried again. */
 const FORGET_MS = 15_000;
 
-/** Which members of pools answer, and how fast. In memory: each process finds out by itself. */
+/** Which members of pools answer, and how fast. In memory: each process finds out by itself; operators see all workers together. */
 export class MemberHealth {
   readonly #states = new Map<string, State>();
   readonly #log: Log;
@@ -102,17 +105,25 @@ export class MemberHealth {
   }
 
   report(): MemberReport[] {
-    return [...this.#states].map(([member, { inFlight, cause, firstByteMs }]) => {
+    return [...this.#states].map(([member, { inFlight, cause, failedAt, firstByteMs }]) => {
       const coolingMs = this.coolingMs(member);
-      return { member, inFlight, coolingMs, cause: coolingMs > 0 ? cause : undefined, firstByteMs };
+      return { member, inFlight, coolingMs, ...(coolingMs > 0 ? { cause, failedAt } : {}), firstByteMs };
     });
   }
 
   #state(member: string): State {
     const found = this.#states.get(member);
     if (found) return found;
-    const cause = undefined;
-    const state = { inFlight: 0, failures: 0, until: 0, cause, probing: false, firstByteMs: undefined, measuredAt: 0 };
+    const state: State = {
+      inFlight: 0,
+      failures: 0,
+      until: 0,
+      cause: undefined,
+      failedAt: undefined,
+      probing: false,
+      firstByteMs: undefined,
+      measuredAt: 0,
+    };
     this.#states.set(member, state);
     return state;
   }
@@ -135,6 +146,7 @@ export class MemberHealth {
     // Requests that were sent before the first failure must not shorten the cool-down that it caused.
     state.until = Math.max(state.until, this.#now() + wait);
     state.cause = error.errorType;
+    state.failedAt = Date.now();
     const fields = { member, error: error.errorType, upstreamStatus: error.upstreamStatus, byok };
     this.#log.warn({ ...fields, ms: Math.round(wait) }, 'the member of a pool gets no requests for a while');
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REQUEST_FILTERS } from '../accounting/request-history.ts';
 
 const rateQuestion = z.object({
   id: z.string(),
@@ -27,8 +28,24 @@ const budgetAnswer = z.object({
 });
 
 /** What a worker says about itself when one of them asks for all. */
-const subject = z.enum(['metrics', 'replica']);
+const subject = z.enum(['metrics', 'replica', 'health']);
 const signInFailed = z.object({ type: z.literal('sign-in-failed'), address: z.string() });
+
+/** A page that shows live requests; the primary passes the messages on to the other workers, or to that of the reader. */
+const reader = z.string();
+const liveMessages = [
+  z.object({
+    type: z.literal('live-follow'),
+    reader,
+    filter: z.partialRecord(z.enum(REQUEST_FILTERS), z.string()),
+  }),
+  z.object({ type: z.literal('live-unfollow'), reader }),
+  /** `text` is a request as the admin API shows it, in JSON. */
+  z.object({ type: z.literal('live-request'), reader, text: z.string() }),
+  /** Requests that are more than a reader is shown. */
+  z.object({ type: z.literal('live-skipped'), reader, count: z.number() }),
+] as const;
+export const LIVE_MESSAGE = z.discriminatedUnion('type', liveMessages);
 
 /** What a worker sends to the primary. Answers have the number of their question. */
 export const WORKER_MESSAGE = z.discriminatedUnion('type', [
@@ -42,6 +59,7 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('own'), number: z.number(), text: z.string() }),
   signInFailed,
+  ...liveMessages,
 ]);
 /** What the primary sends to a worker. */
 export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
@@ -56,12 +74,14 @@ export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('collected'), number: z.number(), texts: z.array(z.string()) }),
   signInFailed,
+  ...liveMessages,
   z.object({ type: z.literal('stop'), delayMs: z.number(), replaced: z.boolean() }),
   z.object({ type: z.literal('hurry') }),
 ]);
 
 export type WorkerMessage = z.infer<typeof WORKER_MESSAGE>;
 export type PrimaryMessage = z.infer<typeof PRIMARY_MESSAGE>;
+export type LiveMessage = z.infer<typeof LIVE_MESSAGE>;
 export type Subject = z.infer<typeof subject>;
 export type WorkerQuestion = z.infer<typeof budgetQuestion>;
 

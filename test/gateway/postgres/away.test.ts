@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import { startRedis } from '../redis/redis-server.ts';
+import { until } from '../until.ts';
 import { limitFiles } from './disk-limit.ts';
-import { ACTOR, BUDGET, startFleet, until } from './fleet-harness.ts';
+import { ACTOR, BUDGET, startFleet } from './fleet-harness.ts';
 import { type PostgresProxy, startProxy } from './postgres-proxy.ts';
 
 describe('what happens when a server of the gateways is away', () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../../src/config/settings/settings.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import type { StateAdmin } from '../../../src/gateway/state-admin.ts';
@@ -10,20 +9,6 @@ export const ACTOR = { who: 'test', source: 'test' };
 
 /** A hard budget of 20 USD. */
 export const BUDGET = { usd: 20, period: 'total', timeZone: 'UTC', mode: 'hard', model: '*' } as const;
-
-/** Calls `look` until it returns true. @returns milliseconds. */
-export async function until(
-  what: string,
-  look: () => Promise<boolean> | boolean,
-  milliseconds = 40_000,
-): Promise<number> {
-  const start = performance.now();
-  while (!(await look())) {
-    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
-    await sleep(10);
-  }
-  return performance.now() - start;
-}
 
 /** Gateways that share a state in a real Postgres. Each test has a database and a folder of its own. */
 export class FleetHarness {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { BUDGET, startFleet, until } from './fleet-harness.ts';
+import { until } from '../until.ts';
+import { BUDGET, startFleet } from './fleet-harness.ts';
 import { query } from './postgres-server.ts';
 
 /** What a migration may do: it adds columns with values to all rows, and tables. */

@@ -4,9 +4,10 @@ import { copyFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Replica, replicaList } from '../../../src/gateway/admin/api/schemas.ts';
+import { modelList, type Replica, replicaList } from '../../../src/gateway/admin/api/schemas.ts';
 import { KEY, type ServeProcess } from '../serve-harness.ts';
-import { ACTOR, BUDGET, startFleet, until } from './fleet-harness.ts';
+import { until } from '../until.ts';
+import { ACTOR, BUDGET, startFleet } from './fleet-harness.ts';
 import { query } from './postgres-server.ts';
 
 describe('gateways that share a state in Postgres', () => {
@@ -180,6 +181,32 @@ describe('gateways that share a state in Postgres', () => {
     const rows = await query(fleet.url, 'SELECT count(*) AS n FROM svc.replicas WHERE released_at IS NULL');
     assert.equal(Number(rows[0]?.n), 3);
     await fleet.consistent();
+  });
+
+  it('workers of one machine: each is listed once, and the health of models is that of all', async () => {
+    await fleet.configure({ admin: true });
+    const gateway = await fleet.harness.serve(['--workers', '3']);
+    await gateway.logged('all workers accept requests');
+    const headers = { authorization: `Bearer ${KEY}`, connection: 'close' };
+    /** From several workers, as each request has a connection of its own. */
+    const answers = async (path: string) => {
+      const responses = await Promise.all(Array.from({ length: 6 }, () => fetch(gateway.url + path, { headers })));
+      return Promise.all(responses.map((each) => each.json()));
+    };
+    const body = JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }] });
+    for (let sent = 0; sent < 2; sent += 1) {
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+      assert.equal(answer.status, 200, await answer.text());
+    }
+    const models = (await answers('/admin/v1/models')).map((each) => modelList.parse(each).data);
+    const [first, ...others] = models.map((data) => data.find(({ id }) => id === 'up/m')?.health);
+    assert.equal(first?.state, 'ok');
+    for (const other of others) assert.deepEqual(other, first);
+    await until('each worker lists all, once', async () => {
+      const lists = (await answers('/admin/v1/replicas')).map((each) => replicaList.parse(each).data);
+      for (const list of lists) assert.equal(new Set(list.map(({ pid }) => pid)).size, list.length);
+      return lists.every(({ length }) => length === 3);
+    });
   });
 
   it('a replica that was killed: the next process sends its rows, each once', async () => {

@@ -9,6 +9,7 @@ import type { Log } from '../../../src/gateway/gateway-deps.ts';
 import type { RateRule } from '../../../src/gateway/limits/limit-rules.ts';
 import { Rate, takeRequest, takeTokens } from '../../../src/gateway/limits/rate.ts';
 import { RedisRates } from '../../../src/gateway/redis/redis-rates.ts';
+import { until } from '../until.ts';
 import { type RedisServer, redisPath, startRedis } from './redis-server.ts';
 
 type Limit = Omit<RateRule, 'scope' | 'model'>;
@@ -60,15 +61,6 @@ const LOADS: Readonly<Record<string, (at: number) => readonly number[]>> = {
   alternating: (at) => [Math.floor(at / 1_000) % 3],
 };
 const LIMIT = 600;
-
-/** Calls `look` until it returns true. */
-async function until(what: string, look: () => boolean, milliseconds = 20_000): Promise<void> {
-  const start = performance.now();
-  while (!look()) {
-    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
-    await sleep(10);
-  }
-}
 
 /** Three gateways and their Redis. */
 class TestFleet {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
-
-const WORKERS = 3;
+import { WORKERS, WorkersHarness } from './workers-harness.ts';
 
 interface Listed {
   readonly id: string;
@@ -12,37 +10,23 @@ interface Listed {
 }
 
 describe('the admin API of svc serve --workers', () => {
-  let harness: ServeHarness;
-  let gateway: ServeProcess;
-  let key: string;
+  let harness: WorkersHarness;
 
   beforeEach(async () => {
-    harness = await ServeHarness.start();
-    await harness.configure({ m: { cost: { input: 1, output: 2 } } }, { admin: true });
-    const { stdout } = await harness.svc('keys', 'create', 'ops', '--admin', 'read');
-    key = stdout.trim().split('\n').at(-1) ?? '';
-    gateway = await harness.serve(['--workers', String(WORKERS)]);
-    await gateway.logged('all workers accept requests');
+    harness = await WorkersHarness.start();
   });
   afterEach(() => harness.close());
 
-  /** On a connection of its own, so that any worker may get it. */
-  const call = (path: string, body?: unknown) =>
-    fetch(gateway.url + path, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${key}`, connection: 'close', 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const list = async (): Promise<readonly Listed[]> => (await (await call('/admin/v1/replicas')).json()).data;
+  const list = async (): Promise<readonly Listed[]> => (await (await harness.call('/admin/v1/replicas')).json()).data;
 
   it('each worker lists all workers, itself first, with their running requests', async () => {
-    harness.upstream.respond((request, response) => {
+    harness.serve.upstream.respond((request, response) => {
       if (request.method !== 'POST') return void response.writeHead(404).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n');
     });
     const body = { model: 'up/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
-    const streams = await Promise.all(Array.from({ length: 6 }, () => call('/v1/chat/completions', body)));
+    const streams = await Promise.all(Array.from({ length: 6 }, () => harness.call('/v1/chat/completions', body)));
     const answeredBy = new Set<number>();
     for (let start = performance.now(); answeredBy.size < WORKERS && performance.now() - start < 20_000; ) {
       const replicas = await list();
@@ -66,12 +50,14 @@ describe('the admin API of svc serve --workers', () => {
   it('failed sign-ins are limited by all workers together', async () => {
     const codes: number[] = [];
     for (let attempt = 0; attempt < 10; attempt += 1) {
-      codes.push((await call('/admin/v1/session', { key: `wrong${attempt}` })).status);
+      codes.push((await harness.call('/admin/v1/session', { key: `wrong${attempt}` })).status);
     }
     assert.deepEqual([...new Set(codes)], [401]);
     // Each worker has heard of the last one within a moment.
     for (let allowed = WORKERS; allowed > 0; await sleep(10)) {
-      const answers = await Promise.all(Array.from({ length: WORKERS }, () => call('/admin/v1/session', { key })));
+      const answers = await Promise.all(
+        Array.from({ length: WORKERS }, () => harness.call('/admin/v1/session', { key: harness.key })),
+      );
       allowed = answers.filter(({ status }) => status !== 429).length;
     }
   });

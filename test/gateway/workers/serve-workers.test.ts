@@ -4,17 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Responder } from '../../upstream/upstream.ts';
 import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
-
-const WORKERS = 3;
-
-/** Calls `look` until it returns true. */
-async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 40_000): Promise<void> {
-  const start = performance.now();
-  while (!(await look())) {
-    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
-    await sleep(10);
-  }
-}
+import { until } from '../until.ts';
+import { WORKERS } from './workers-harness.ts';
 
 describe('svc serve --workers', () => {
   let harness: ServeHarness;

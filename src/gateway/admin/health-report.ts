@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { parseJson } from '../../base/json.ts';
+import type { UpstreamReport } from '../accounting/upstream-health.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { MemberReport } from '../pools/member-health.ts';
+
+/** What a process knows about the models that it called. */
+const healthReport = z.object({
+  upstreams: z.array(
+    z.object({
+      model: z.string(),
+      inFlight: z.number(),
+      answeredAt: z.number().optional(),
+      failedAt: z.number().optional(),
+      lastError: z.string().optional(),
+      firstByteMs: z.number().optional(),
+    }),
+  ),
+  members: z.array(
+    z.object({
+      member: z.string(),
+      inFlight: z.number(),
+      coolingMs: z.number(),
+      cause: z.string().optional(),
+      failedAt: z.number().optional(),
+      firstByteMs: z.number().optional(),
+    }),
+  ),
+});
+
+interface HealthReport {
+  readonly upstreams: readonly UpstreamReport[];
+  readonly members: readonly MemberReport[];
+}
+
+/** What this process tells the other workers. */
+export function describeThisHealth({ health, pools }: GatewayDeps): HealthReport {
+  return { upstreams: health.report(), members: pools.health.report() };
+}
+
+/**
+ * What all workers know, as one process would know it:
+ *
+ * - All workers call the same upstreams, so the last answer and the last failure of all of them count. A failure that
+ *   one worker saw does not make a model look bad after others got answers.
+ * - Each worker pauses a member of a pool by itself. The member is shown as cooling while any worker pauses it, until
+ *   the last of them does not, with the reason of that one.
+ * - Running requests are added. The time to the first byte is that of the last answer; for members of pools, whose
+ *   times are averages, it is the average of the workers.
+ */
+export async function readHealth(deps: GatewayDeps): Promise<HealthReport> {
+  if (deps.workers === undefined) return describeThisHealth(deps);
+  const reports = (await deps.workers.health()).flatMap((text) => healthReport.safeParse(parseJson(text)).data ?? []);
+  const upstreams = Map.groupBy(
+    reports.flatMap((report) => report.upstreams),
+    ({ model }) => model,
+  );
+  const members = Map.groupBy(
+    reports.flatMap((report) => report.members),
+    ({ member }) => member,
+  );
+  return {
+    upstreams: [...upstreams].map(([model, each]) => mergeUpstream(model, each)),
+    members: [...members].map(([member, each]) => mergeMember(member, each)),
+  };
+}
+
+function mergeUpstream(model: string, reports: readonly UpstreamReport[]): UpstreamReport {
+  const failed = latest(reports, ({ failedAt }) => failedAt);
+  const measured = reports.filter(({ firstByteMs }) => firstByteMs !== undefined);
+  return {
+    model,
+    inFlight: sum(reports.map(({ inFlight }) => inFlight)),
+    answeredAt: latest(reports, ({ answeredAt }) => answeredAt)?.answeredAt,
+    failedAt: failed?.failedAt,
+    lastError: failed?.lastError,
+    firstByteMs: latest(measured, ({ answeredAt }) => answeredAt)?.firstByteMs,
+  };
+}
+
+function mergeMember(member: string, reports: readonly MemberReport[]): MemberReport {
+  const longest = latest(reports, ({ coolingMs }) => coolingMs);
+  const times = reports.flatMap(({ firstByteMs }) => firstByteMs ?? []);
+  return {
+    member,
+    inFlight: sum(reports.map(({ inFlight }) => inFlight)),
+    coolingMs: longest?.coolingMs ?? 0,
+    cause: longest?.cause,
+    failedAt: longest?.failedAt,
+    firstByteMs: times.length === 0 ? undefined : sum(times) / times.length,
+  };
+}
+
+/** The report with the greatest time. */
+function latest<T>(reports: readonly T[], time: (report: T) => number | undefined): T | undefined {
+  return reports.reduce<T | undefined>(
+    (last, each) => ((time(each) ?? 0) > (last === undefined ? 0 : (time(last) ?? 0)) ? each : last),
+    undefined,
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { defined, parseJson } from '../../base/json.ts';
+import type { RequestFilter } from '../accounting/request-history.ts';
+import * as schemas from '../admin/api/schemas.ts';
+import type { LiveReceiver, LiveRequests } from '../admin/live-requests.ts';
+import type { LiveMessage } from './messages.ts';
+
+/** Milliseconds in which requests that are not shown are counted. */
+const COUNT_MS = 100;
+
+/**
+ * The live requests of a worker, which the primary passes on. Each worker applies the filter and the limit of a reader
+ * before it sends, and the worker of the reader applies the limit again to those of all workers.
+ */
+export class WorkerLive {
+  readonly #live: LiveRequests;
+  readonly #send: (message: LiveMessage) => void;
+  /** Readers of this worker. */
+  readonly #own = new Map<string, LiveReceiver>();
+  /** Readers of other workers, with the functions that remove them. */
+  readonly #others = new Map<string, () => void>();
+
+  constructor(live: LiveRequests, send: (message: LiveMessage) => void) {
+    this.#live = live;
+    this.#send = send;
+    live.followOthers = (filter, receiver) => this.#followOthers(filter, receiver);
+  }
+
+  receive(message: LiveMessage): void {
+    const { reader } = message;
+    switch (message.type) {
+      case 'live-follow':
+        this.#others.set(reader, this.#addOfOther(reader, message.filter));
+        return;
+      case 'live-unfollow':
+        this.#others.get(reader)?.();
+        this.#others.delete(reader);
+        return;
+      case 'live-request': {
+        // Another release may describe requests in another way.
+        const { data } = schemas.request.safeParse(parseJson(message.text));
+        if (data !== undefined) this.#own.get(reader)?.ended(data);
+        return;
+      }
+      case 'live-skipped':
+        return this.#own.get(reader)?.skipped(message.count);
+    }
+  }
+
+  #followOthers(filter: RequestFilter, receiver: LiveReceiver): () => void {
+    const reader = randomUUID();
+    this.#own.set(reader, receiver);
+    this.#send({ type: 'live-follow', reader, filter: defined({ ...filter }) });
+    return () => {
+      this.#own.delete(reader);
+      this.#send({ type: 'live-unfollow', reader });
+    };
+  }
+
+  #addOfOther(reader: string, filter: RequestFilter): () => void {
+    let count = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const sendCount = () => {
+      this.#send({ type: 'live-skipped', reader, count });
+      count = 0;
+      timer = undefined;
+    };
+    const remove = this.#live.addOfOther({
+      filter,
+      show: (request) => {
+        this.#send({ type: 'live-request', reader, text: JSON.stringify(request) });
+        return true;
+      },
+      skipped: () => {
+        count += 1;
+        timer ??= setTimeout(sendCount, COUNT_MS).unref();
+      },
+    });
+    return () => {
+      clearTimeout(timer);
+      remove();
+    };
+  }
+}
