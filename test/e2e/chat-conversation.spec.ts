@@ -13,6 +13,8 @@ import {
   waitForAnswerEnd,
 } from './chat-harness.ts';
 
+const WHOLE = /The beginning and the end\./;
+
 describe('a conversation in the editor', () => {
   let harness: ChatHarness;
   before(async () => {
@@ -30,10 +32,9 @@ describe('a conversation in the editor', () => {
     const { answer, resume } = pausedAnswer({ text: ['The beginning', ' and the end.'] });
     harness.answer(answer);
     const frame = await harness.send(question);
-    await frame.locator('.markdown', { hasText: 'The beginning' }).waitFor();
+    await frame.locator('.message.assistant[aria-busy="true"] .markdown', { hasText: 'The beginning' }).waitFor();
     return { frame, resume };
   }
-  const whole = (text: string) => /The beginning and the end\./.test(text);
 
   it('conversation: shows the answer with its price, and sends it with the next message', async () => {
     const frame = await harness.send('Hi');
@@ -64,7 +65,7 @@ describe('a conversation in the editor', () => {
     resume();
     await runCommand(harness.page, 'Svc: Open Chat');
     const again = await webviewFrame(harness.page, '.message.assistant[aria-busy="false"]');
-    assert.ok(whole(await again.locator('.markdown').innerText()));
+    assert.match(await again.locator('.markdown').innerText(), WHOLE);
     assert.equal(await again.locator('.message').count(), 2);
   });
 
@@ -77,7 +78,7 @@ describe('a conversation in the editor', () => {
     await again.locator('.markdown', { hasText: 'The beginning' }).waitFor();
     resume();
     await waitForAnswerEnd(again);
-    assert.ok(whole(await again.locator('.markdown').innerText()));
+    assert.match(await again.locator('.markdown').innerText(), WHOLE);
     assert.equal(await again.locator('.message').count(), 2);
   });
 
@@ -93,12 +94,12 @@ describe('a conversation in the editor', () => {
     const moved = await webviewFrame(harness.page, '.message.assistant');
     resume();
     await waitForAnswerEnd(moved);
-    assert.ok(whole(await moved.locator('.markdown').innerText()));
+    assert.match(await moved.locator('.markdown').innerText(), WHOLE);
     assert.equal(await moved.locator('.message').count(), 2);
     await runCommand(harness.page, 'View: Reset View Locations');
     await runCommand(harness.page, 'Svc: Open Chat');
     const back = await webviewFrame(harness.page, '.message.assistant');
-    assert.ok(whole(await back.locator('.markdown').innerText()));
+    assert.match(await back.locator('.markdown').innerText(), WHOLE);
   });
 
   it('conversation: moves to an editor tab during the stream, and a new conversation replaces it', async () => {
@@ -108,7 +109,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.empty').waitFor();
     resume();
     const tab = await webviewFrame(harness.page, '.message.assistant[aria-busy="false"]');
-    assert.ok(whole(await tab.locator('.markdown').innerText()));
+    assert.match(await tab.locator('.markdown').innerText(), WHOLE);
     await harness.page.locator('.tab', { hasText: 'Begin here' }).click();
     await runCommand(harness.page, 'View: Close Editor');
     await harness.page.locator('.tab', { hasText: 'Begin here' }).waitFor({ state: 'detached' });
