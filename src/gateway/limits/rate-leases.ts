@@ -32,7 +32,7 @@ export interface RateAnswer {
   readonly waitMs: number;
 }
 
-/** Grants leases of rates: at most half of an equal part of what is free, but what a request needs, if it is there. */
+/** Grants leases of rates: at most an equal part of what is free, but what a request needs, if it is there. */
 export interface RateStore {
   /** @throws an error if it is not known whether the store has counted. */
   ask(questions: readonly RateQuestion[]): Promise<RateGrants>;

@@ -3,6 +3,7 @@ import type { PostgresConnection } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
 const DEADLINE_MS = 1_000;
+const SLOT_MS = 250;
 
 /** Leases of rates in Postgres. A replica has its own until it is not seen for more than a minute. */
 export class PostgresRates implements RateStore {
@@ -31,31 +32,31 @@ export class PostgresRates implements RateStore {
       id: String(rate),
       extra: Number(extra),
       free: Number(free),
-      waitMs: Number(wait) * 1_000,
+      waitMs: Number(wait) * SLOT_MS,
     }));
     return { answers, replicas: Math.max(1, Number(rows[0]?.replicas ?? 1)) };
   }
 }
 
 /**
- * Grants at most half of an equal part of what is free, but what a request needs, if it is there. Slots are seconds of
- * the server's clock; one is still counted while a part of it is younger than a minute.
+ * Grants at most an equal part of what is free, but what a request needs, if it is there. Slots are
+ * quarters of a second of the server's clock; one is still counted while a part of it is younger than a minute.
  */
 const GRANT = `WITH asked AS (
     SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
       AS a (rate, most, used, held, remaining, needed)),
-  clock AS (SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS now),
+  clock AS (SELECT floor(extract(epoch FROM clock_timestamp()) * 4)::bigint AS now),
   live AS (
     SELECT greatest(1, count(*)) AS n FROM replicas
     WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds'),
   noted AS (
     INSERT INTO rate_use AS u (rate, slot, amount) SELECT rate, now, used FROM asked, clock WHERE used <> 0
     ON CONFLICT (rate, slot) DO UPDATE SET amount = u.amount + excluded.amount),
-  dropped AS (DELETE FROM rate_use u USING asked a, clock WHERE u.rate = a.rate AND u.slot < now - 60),
+  dropped AS (DELETE FROM rate_use u USING asked a, clock WHERE u.rate = a.rate AND u.slot < now - 240),
   summed AS (
     SELECT a.*,
-      a.used + coalesce((SELECT sum(amount) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 60), 0) AS total,
-      coalesce((SELECT min(slot) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 60), clock.now) + 61
+      a.used + coalesce((SELECT sum(amount) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 240), 0) AS total,
+      coalesce((SELECT min(slot) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 240), clock.now) + 241
         - clock.now AS wait,
       coalesce((SELECT sum(l.held) FROM rate_leases l JOIN replicas r ON r.id = l.replica
         WHERE l.rate = a.rate AND l.replica <> $1 AND r.released_at IS NULL
@@ -64,7 +65,7 @@ const GRANT = `WITH asked AS (
   freed AS (SELECT *, greatest(0, most - total - others - held)::bigint AS free FROM summed),
   given AS (
     SELECT *, CASE WHEN needed < 0 THEN 0
-      ELSE least(free, greatest(needed, (free + remaining + 2 * n - 1) / (2 * n) - remaining)) END AS extra FROM freed, live),
+      ELSE least(free, greatest(needed, (free + remaining + n - 1) / n - remaining)) END AS extra FROM freed, live),
   written AS (
     INSERT INTO rate_leases (rate, replica, held, wanted_at)
       SELECT rate, $1, held + extra, CASE WHEN needed > extra AND others > 0 THEN now() END FROM given

@@ -74,7 +74,7 @@ for index, question in ipairs(questions) do
   local free = math.max(0, limit - total - others - held)
   local extra = 0
   if needed >= 0 and quiet < 0 then
-    local share = math.ceil((free + left) / (2 * count))
+    local share = math.ceil((free + left) / count)
     extra = math.min(free, math.max(needed, share - left))
   end
   if held + extra > 0 then

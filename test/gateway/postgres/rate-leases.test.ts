@@ -108,7 +108,7 @@ describe('rates of several gateways on one Postgres', () => {
       const [excess] = all.map(({ rate }) => takeRequest([rate]));
       assert.ok(excess !== undefined && excess.waitMs > 30_000, 'Retry-After is the time until requests are free');
       // A minute later.
-      await query(url, 'UPDATE svc.rate_use SET slot = slot - 61');
+      await query(url, 'UPDATE svc.rate_use SET slot = slot - 244');
       for (const each of all) await each.look();
       const again = sum(await saturate(all, of));
       assert.ok(again <= 600 && again >= 570, `${again} in the next minute`);
