@@ -273,6 +273,21 @@ describe('chat page', function () {
       });
     }
 
+    it('composer: Enter sends a command that is typed completely, and completes one that is not', async () => {
+      const typed = async (text: string) => {
+        await input().fill(text);
+        const query = Number((await panel.sentMessages('complete')).at(-1)?.query);
+        const items = [{ id: 'command:compact', label: '/compact', icon: 'fold', insert: '/compact ' }];
+        await panel.tell({ type: 'completions', query, items });
+        await input().press('Enter');
+        return (await panel.sentMessages('send')).map(({ text }) => text);
+      };
+      assert.deepEqual(await typed('/comp'), []);
+      assert.equal(await input().inputValue(), '/compact ');
+      assert.deepEqual(await typed('/compact'), ['/compact']);
+      assert.equal(await input().inputValue(), '');
+    });
+
     it('composer: while an answer is running, Enter queues and Escape stops', async () => {
       const open = { parts: [{ type: 'text' as const, text: 'So' }], model: MODEL };
       await panel.tell(snapshot(transcriptOf({ parts: [{ type: 'text', text: 'Q' }] }, open), 1));

@@ -71,6 +71,9 @@ export function useCompletion(
     if (shown.length === 0 || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const item = shown[Math.min(active, shown.length - 1)];
+    // A command that is typed completely is sent, whether its list has arrived or not.
+    if (event.key === 'Enter' && openTrigger?.trigger === '/' && item?.insert.trim() === `/${openTrigger.text}`)
+      return false;
     if (move !== undefined) setActive((active + move + shown.length) % shown.length);
     else if (event.key === 'Escape') close();
     else if ((event.key === 'Enter' || event.key === 'Tab') && item && isCurrent) choose(item);
