@@ -110,7 +110,9 @@ export class RateLeases implements SharedRates {
 
   changed(id: string, share: RateShare): void {
     this.#changed.add(id);
-    this.#options.wake(share.needed > 0 ? 0 : (this.#options.reportMs ?? REPORT_MS));
+    // More is asked for before a lease is used up, so that no request is refused while something is free.
+    const soon = share.needed > 0 || share.left < share.unreported;
+    this.#options.wake(soon ? 0 : (this.#options.reportMs ?? REPORT_MS));
   }
 
   /**

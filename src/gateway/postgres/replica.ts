@@ -42,7 +42,7 @@ const POLL_MS = 1_000;
 const LATE_MS = 3_000;
 /** Milliseconds in which rows are collected before they are sent. */
 const SEND_MS = 500;
-/** Milliseconds in which questions about budgets are collected. */
+/** Milliseconds between two questions about shares. */
 const ASK_MS = 100;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
@@ -86,6 +86,7 @@ export class Replica implements SharedState {
   #pollTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
   #askAt = Number.POSITIVE_INFINITY;
+  #asked = Number.NEGATIVE_INFINITY;
   #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
@@ -227,12 +228,13 @@ export class Replica implements SharedState {
 
   #askSoon(delay: number): void {
     if (this.#disposed || this.#gateway === undefined) return;
-    const at = performance.now() + Math.max(ASK_MS, delay);
+    const at = Math.max(this.#asked + ASK_MS, performance.now() + delay);
     if (at >= this.#askAt) return;
     clearTimeout(this.#askTimer);
     this.#askAt = at;
     this.#askTimer = setTimeout(() => {
       this.#askAt = Number.POSITIVE_INFINITY;
+      this.#asked = performance.now();
       if (!this.#health.away) void this.#askForShares(false);
     }, at - performance.now()).unref();
   }

@@ -53,8 +53,8 @@ export interface InEditor {
   tokens: number;
   waits: number[];
   flicker: number;
-  /** Times that text which was right was gone for 40 ms or more. */
-  gone: number;
+  /** Text that was right and was gone for 40 ms or more. */
+  readonly gone: string[];
   /** Parts after which the file is not the finished one. */
   wrong: number;
   /** Requests in 30 keys while the server answers 402, and notifications on screen after it. */
@@ -137,7 +137,7 @@ function nothing(contestant: InEditorName, firstMs: number): InEditor {
     tokens: 0,
     waits: [],
     flicker: 0,
-    gone: 0,
+    gone: [],
     wrong: 0,
     storm: { requests: 0, popups: 0 },
   };
@@ -175,7 +175,7 @@ async function typePart(
   const figures = figuresOf(await takeEvents(page));
   sums.waits.push(...figures.waits);
   sums.flicker += figures.flicker;
-  sums.gone += figures.gone;
+  sums.gone.push(...figures.gone.map((what) => `${name} ${what}`));
   await page.keyboard.press('Escape');
   await page.keyboard.press('ControlOrMeta+S');
   await page.locator(`.tab.active:not(.dirty)[data-resource-name="${name}"]`).waitFor();

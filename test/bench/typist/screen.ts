@@ -66,8 +66,8 @@ export interface ScreenFigures {
   readonly waits: readonly number[];
   /** Ghost text that was replaced although the typed text matched it. */
   readonly flicker: number;
-  /** Times that ghost text which matched the typed text was gone for 40 ms or more. */
-  readonly gone: number;
+  /** Ghost text which matched the typed text and was gone for 40 ms or more: the key, what was shown, for how long. */
+  readonly gone: readonly string[];
 }
 
 /** Shorter gaps are two frames: they are not seen. */
@@ -77,28 +77,31 @@ const SEEN_MS = 40;
 export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
   const waits: number[] = [];
   let flicker = 0;
-  let gone = 0;
-  /** When text that was right disappeared. */
-  let goneAt: number | undefined;
+  const gone: string[] = [];
+  let key = '';
+  /** Text that was right, and when it disappeared. */
+  let lost: { readonly at: number; readonly text: string } | undefined;
   let keyAt: number | undefined;
   let shown = '';
   /** The expected visible text or its start; undefined: any text. */
   let rest: string | undefined;
   for (const event of events) {
-    if (goneAt !== undefined && (event.kind === 'key' || event.text !== '')) {
-      if (event.at - goneAt >= SEEN_MS) gone += 1;
-      goneAt = undefined;
+    if (lost !== undefined && (event.kind === 'key' || event.text !== '')) {
+      const forMs = Math.round(event.at - lost.at);
+      if (forMs >= SEEN_MS) gone.push(`after ${key}: ${JSON.stringify(lost.text)}, for ${forMs} ms`);
+      lost = undefined;
     }
     if (event.kind === 'key') {
       if (event.key.length > 1 && event.key !== 'Enter' && event.key !== 'Tab') continue;
       keyAt = event.at;
+      key = event.key;
       const character = event.key === 'Enter' ? '\n' : event.key;
       const from = rest ?? shown;
       rest = from !== '' && from.startsWith(character) && from.length > 1 ? from.slice(1) : undefined;
       continue;
     }
     if (rest !== undefined && event.text !== shown && !event.text.startsWith(rest)) flicker += 1;
-    if (rest !== undefined && event.text === '' && shown !== '') goneAt = event.at;
+    if (rest !== undefined && event.text === '' && shown !== '') lost = { at: event.at, text: shown };
     shown = event.text;
     if (shown === '') continue;
     rest = shown;

@@ -120,18 +120,13 @@ describe('what happens when a server of the gateways is away', () => {
       fleet.server.signal('SIGSTOP');
       redis.signal('SIGSTOP');
       const noticed = () => /state-away|rates-away/.test(replica.written());
-      const times: number[] = [];
       let before = 0;
       while (!(replica.written().includes('state-away') && replica.written().includes('rates-away'))) {
-        const start = performance.now();
         assert.equal(await fleet.status(replica, key), 200);
-        times.push(performance.now() - start);
         if (!noticed()) before += 1;
       }
       // A request that waits for a server is answered after the server's deadline, when the log has its line.
       assert.ok(before >= 3, `${before} requests before the log said so`);
-      const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
-      assert.ok(median < 250, `${median} ms`);
       fleet.server.signal('SIGCONT');
       redis.signal('SIGCONT');
       await until('both are back', () => replica.written().split('can be reached again').length === 3);
