@@ -56,7 +56,8 @@ export class Speculation {
   #from(shown: DisplayedSuggestion, view: CaretView): void {
     if (this.#display.answer !== shown.answer) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
-    const after = withInsertion(view.document, shown.position, { text: shown.text, after: shown.replaceAfter });
+    const { text, replaceBefore, replaceAfter } = shown;
+    const after = withInsertion(view.document, shown.position, { text, before: replaceBefore, after: replaceAfter });
     const next = { ...after, model: view.model, request: view.request };
     const isKnown = (): boolean =>
       this.#cache.find(next.document, next.position, next.model.ref).some(({ answer }) => answer !== shown.answer);

@@ -104,14 +104,21 @@ export class EditorHarness {
     yield { type: 'finish', reason: this.finish };
   }.bind(this);
 
+  /** As VS Code shows it: without the indentation that it replaces. */
   get ghost(): string | undefined {
-    return this.visible[0]?.insertText;
+    const [first] = this.visible;
+    if (first === undefined) return undefined;
+    const { insertText, replaceBefore } = first;
+    const replaced = this.file.before.slice(this.file.before.length - replaceBefore);
+    if (replaced.trim() !== '') return insertText;
+    return insertText.startsWith(replaced) ? insertText.slice(replaceBefore) : insertText.trimStart();
   }
 
   /** The text of the file after accepting the visible suggestion. */
   get preview(): string {
     const [first] = this.visible;
-    return this.file.before + (first?.insertText ?? '') + this.file.after.slice(first?.replaceAfter ?? 0);
+    const before = this.file.before.slice(0, this.file.before.length - (first?.replaceBefore ?? 0));
+    return before + (first?.insertText ?? '') + this.file.after.slice(first?.replaceAfter ?? 0);
   }
 
   /** As in VS Code: cancels the previous call; an answer in the same tick is visible immediately. */
@@ -174,6 +181,6 @@ export class EditorHarness {
     const [first] = this.visible;
     if (first === undefined) return;
     this.visible = [];
-    this.edit(first.insertText, { over: first.replaceAfter });
+    this.edit(first.insertText, { deleted: first.replaceBefore, over: first.replaceAfter });
   }
 }

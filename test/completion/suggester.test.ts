@@ -79,6 +79,63 @@ describe('suggestions and editor behaviour', () => {
     assert.equal(editor.requests.length, 1);
   });
 
+  describe('a line that is less indented than the editor indents it after Enter', () => {
+    /** The end of a file, and an answer of which Enter and the automatic indentation were typed. */
+    async function afterEnter(below = ''): Promise<EditorHarness> {
+      const editor = new EditorHarness(`function f() {\n  return {\n    a,|\n${below}`);
+      editor.answers = () => ['\n  };\n}'];
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+      editor.edit('\n    ');
+      return editor;
+    }
+
+    it('suggestion: remains, and its acceptance corrects the indentation', async () => {
+      const editor = await afterEnter();
+      assert.equal(editor.preview, 'function f() {\n  return {\n    a,\n  };\n}\n');
+      editor.accept();
+      assert.equal(editor.file.before, 'function f() {\n  return {\n    a,\n  };\n}');
+      assert.equal(editor.suggester.counts.acceptedCharacters, '  };\n}'.length);
+    });
+
+    it('suggestion: remains when the editor corrects the indentation of a typed bracket', async () => {
+      const editor = await afterEnter();
+      editor.edit('  }', { deleted: 4 });
+      assert.equal(editor.ghost, ';\n}');
+      assert.equal(editor.suggester.counts.acceptedCharacters, 0);
+      assert.equal(editor.requests.length, 1);
+    });
+
+    it('suggestion: replaces the indentation before a bracket, as the editor does when the bracket is typed', async () => {
+      const editor = new EditorHarness('function f() {\n  return {\n    a,\n  |\n');
+      editor.answers = () => ['};\n}'];
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+      const [first] = editor.visible;
+      assert.deepEqual([first?.insertText, first?.replaceBefore], ['  };\n}', 2]);
+      editor.edit('  }', { deleted: 2 });
+      assert.equal(editor.ghost, ';\n}');
+      assert.equal(editor.suggester.counts.acceptedCharacters, 0);
+    });
+
+    it('suggestion: ends before a closer that the next line of the document has', async () => {
+      const editor = await afterEnter('}\n');
+      assert.equal(editor.preview, 'function f() {\n  return {\n    a,\n  };\n}\n');
+    });
+
+    it('suggestion: is not shown if the editor has closed the bracket on the next line', async () => {
+      const editor = new EditorHarness('const a = |\n');
+      editor.answers = () => ['{\n};'];
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+      editor.edit('{', { behind: '}' });
+      editor.edit('\n  ', { behind: '\n' });
+      assert.equal(editor.ghost, undefined);
+      await editor.clock.pass(2000);
+      assert.equal(editor.requests.length, 1);
+    });
+  });
+
   it('suggestion: continues the selected item of the suggest widget', async () => {
     const editor = new EditorHarness('person.na|\n');
     editor.answers = (fimRequest) => (fimRequest.prefix.endsWith('person.name') ? ['.trim();'] : ['wrong']);

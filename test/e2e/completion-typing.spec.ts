@@ -53,6 +53,32 @@ describe('ghost text while typing', () => {
     assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
   });
 
+  it('ghost text: remains when a typed bracket makes the editor indent its line again', async () => {
+    at.answer = ['};\n}'];
+    await at.edit('closing.ts', 'function f(a: number) {\n  return {\n    a,\n  ');
+    await runCommand(at.page, 'Svc: Trigger Completion');
+    await at.shows('};\n}');
+    const before = at.completionRequests().length;
+    const seen = await at.watch();
+    await at.type('}');
+    await at.shows(';\n}');
+    assert.deepEqual(await seen.texts(), ['};\n}', ';\n}']);
+    assert.equal(at.completionRequests().length, before);
+    await at.accept();
+    assert.equal(await at.saved('closing.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
+  });
+
+  it('ghost text: its acceptance corrects the indentation that the editor made after Enter', async () => {
+    at.answer = ['\n  };\n}'];
+    await at.edit('corrected.ts', 'function f(a: number) {\n  return {\n    a');
+    await at.type(',');
+    await at.shows('\n  };\n}');
+    await at.page.keyboard.press('Enter');
+    await at.shows('};\n}');
+    await at.accept();
+    assert.equal(await at.saved('corrected.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
+  });
+
   it('ghost text: returns immediately after a wrong character is deleted', async () => {
     at.answer = ['first(second);'];
     await at.edit('deleted.ts', 'const total = ');

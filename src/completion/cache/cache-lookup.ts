@@ -4,7 +4,7 @@ import type { CaretView } from '../document/caret-view.ts';
 import { type DocumentText, nextFilledLine, type Position, textBefore, textTail } from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { Dismissals } from './dismissal.ts';
-import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
+import type { CachedAnswer, CacheMatch, SuggestionCache } from './suggestion-cache.ts';
 import type { DisplayedSuggestion } from './suggestion-display.ts';
 
 /** The cached answers for a caret. */
@@ -32,17 +32,34 @@ export function lookUpCache(
     const { answer } = match;
     if (memory.dismissals.holds(answer)) continue;
     if (match.kind === 'awaited') awaited.push(answer);
-    else if (match.kind === 'indenting') settled = true;
     else {
       around ??= surroundings(document, position);
-      const fitted = fitAnswer(match.rest, around, goesOn(answer));
+      const fitted = fit(match, around, position);
       if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
         shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
       } else if (!answer.done) awaited.push(answer);
-      else if (match.rest === answer.text || match.rest !== '') settled = true;
+      else if (match.kind === 'indented' || match.rest === answer.text || match.rest !== '') settled = true;
     }
   }
   return { shown, awaited, settled };
+}
+
+type Fitted = Pick<DisplayedSuggestion, 'text' | 'replaceBefore' | 'replaceAfter'>;
+
+/** Fits the rest of an answer to the text around the caret. `undefined`: there is nothing to show. */
+function fit(
+  match: Extract<CacheMatch, { readonly rest: string }>,
+  around: Surroundings,
+  position: Position,
+): Fitted | undefined {
+  if (match.kind === 'agrees') {
+    const fitted = fitAnswer(match.rest, around, goesOn(match.answer));
+    return fitted && { ...fitted, replaceBefore: 0 };
+  }
+  if (around.tail.trim() !== '') return undefined;
+  // With its line end, so that a closer that the next line of the document has is not repeated.
+  const text = fitAnswer(`\n${match.rest}`, around)?.text.slice(1);
+  return text ? { text, replaceBefore: position.character, replaceAfter: around.tail.length } : undefined;
 }
 
 /** Whether more of an answer follows: when it was on screen and still arrives, or when it is accepted. */

@@ -22,8 +22,11 @@ export type CacheMatch =
   | { readonly kind: 'agrees'; readonly answer: CachedAnswer; readonly rest: string; readonly deleted: number }
   /** The user typed everything received so far. More may follow. */
   | { readonly kind: 'awaited'; readonly answer: CachedAnswer }
-  /** The text differs only in the white space with which the editor indented the caret's line. */
-  | { readonly kind: 'indenting'; readonly answer: CachedAnswer };
+  /**
+   * The text differs only in the white space with which the editor indented the caret's line, which is blank so far.
+   * `rest` begins at the start of that line.
+   */
+  | { readonly kind: 'indented'; readonly answer: CachedAnswer; readonly rest: string };
 
 /** An answer is still shown after this many characters before its start were deleted. */
 const MAX_DELETED = 8;
@@ -148,14 +151,15 @@ function matchTypedSince(answer: CachedAnswer, since: string): CacheMatch | unde
     return { kind: 'agrees', answer, rest, deleted: 0 };
   }
   if (!answer.done && since.startsWith(answer.text)) return { kind: 'awaited', answer };
-  return differsInIndentation(answer.text, since) ? { kind: 'indenting', answer } : undefined;
+  const rest = restOfIndentedLine(answer.text, since);
+  return rest === undefined ? undefined : { kind: 'indented', answer, rest };
 }
 
 /** After Enter, the caret is after white space that the next character (mostly a closer) removes again. */
-function differsInIndentation(text: string, since: string): boolean {
+function restOfIndentedLine(text: string, since: string): string | undefined {
   const lineStart = since.lastIndexOf('\n') + 1;
-  if (lineStart === 0 || since.slice(lineStart).trim() !== '') return false;
-  return text.startsWith(since.slice(0, lineStart));
+  if (lineStart === 0 || since.slice(lineStart).trim() !== '') return undefined;
+  return text.startsWith(since.slice(0, lineStart)) ? text.slice(lineStart) : undefined;
 }
 
 function buildScope(document: DocumentText, position: Position, model: string): string {

@@ -10,12 +10,15 @@ export interface DisplayedSuggestion {
   readonly position: Position;
   /** The remaining text, with LF. */
   readonly text: string;
+  /** Number of characters of the indentation that `text` replaces, on a line that is blank so far. */
+  readonly replaceBefore: number;
   readonly replaceAfter: number;
   /** The user accepted all of it. */
   readonly accepted: boolean;
 }
 
 const NOT_USED = { accepted: 0, used: false };
+const CLOSER = /^[)\]}]/;
 const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', '<>']);
 
 /** The part of the suggestion that a change inserted: an insertion at its position that it starts with. */
@@ -23,11 +26,14 @@ function insertedBy(change: DocumentChange, shown: DisplayedSuggestion): string 
   const [edit] = change.changes;
   if (edit === undefined || change.changes.length > 1 || change.uri !== shown.uri || change.reason !== undefined)
     return '';
-  const { position, replaceAfter } = shown;
+  const { position, replaceBefore, replaceAfter } = shown;
   if (edit.start.line !== position.line || edit.start.character > position.character) return '';
   if (edit.end.line !== position.line || edit.end.character < position.character) return '';
   if (edit.end.character > position.character + replaceAfter) return '';
-  const text = edit.text.replaceAll('\r\n', '\n').slice(position.character - edit.start.character);
+  const whole = edit.text.replaceAll('\r\n', '\n');
+  // An edit that starts before the text repeats what is there.
+  const ahead = position.character - replaceBefore - edit.start.character;
+  const text = ahead < 0 ? shown.text.slice(0, -ahead) + whole : whole.slice(ahead);
   return shown.text.startsWith(text) ? text : '';
 }
 
@@ -36,23 +42,29 @@ function insertedBy(change: DocumentChange, shown: DisplayedSuggestion): string 
  * item cannot be used instead, because VS Code does not run it for partial acceptance.
  */
 function countAccepted(change: DocumentChange, shown: DisplayedSuggestion): number {
-  const text = insertedBy(change, shown);
+  const inserted = insertedBy(change, shown);
+  // The editor may correct the indentation at a key press.
+  const text = shown.replaceBefore > 0 ? inserted.trimStart() : inserted;
   if (text.length < 2 || PAIRS.has(text)) return 0;
   // Enter with the automatic indentation is a key press, not an acceptance.
-  return /^\n\s*$/.test(text) ? 0 : text.length;
+  return /^\n\s*$/.test(text) ? 0 : inserted.length;
 }
 
 /** The suggestion in the form for the editor. It replaces the item selected in the suggestion list. */
 export function displayedSuggestion(
-  { answer, text, replaceAfter }: DisplayedSuggestion,
-  { item, document }: CaretView,
+  { answer, text, replaceBefore, replaceAfter }: DisplayedSuggestion,
+  { item, document, position }: CaretView,
   continues: boolean,
 ): Suggestion {
-  const whole = (item?.text ?? '') + text;
+  // When a closer is typed, VS Code replaces the indentation before it, and drops a suggestion that starts behind it.
+  const head =
+    CLOSER.test(text) && item === undefined ? document.lineAt(position.line).slice(0, position.character) : '';
+  const indentation = head.trim() === '' ? head : '';
+  const whole = indentation + (item?.text ?? '') + text;
   return {
     id: answer.id,
     insertText: document.eol === '\r\n' ? whole.replaceAll('\n', '\r\n') : whole,
-    replaceBefore: item?.before ?? 0,
+    replaceBefore: replaceBefore + indentation.length + (item?.before ?? 0),
     replaceAfter: replaceAfter + (item?.after ?? 0),
     growing: !answer.done,
     requestAfterAccept: continues,

@@ -95,7 +95,9 @@ if (process.argv.includes('--unaccepted')) {
   const parts = { tasks: partsInEditor(false), oracle: new Oracle(files, ERROR_PERCENT), firstMs: 150, seed: SEED };
   const { keys, gone, flicker } = await typeInEditor('ours', { ...parts, accepts: false });
   for (const what of gone) console.log(what);
-  console.log(`Text that was right disappeared for 40 ms or more at ${gone.length} of ${keys} keys (flicker: ${flicker}).`);
+  console.log(
+    `Text that was right disappeared for 40 ms or more at ${gone.length} of ${keys} keys (flicker: ${flicker}).`,
+  );
   process.exit(gone.length === 0 ? 0 : 1);
 }
 
