@@ -35,13 +35,14 @@ const BARELY_SLOWER_MS = 250;
 export function orderMembers<M>(input: OrderInput<M>): readonly M[] {
   const { health } = input;
   // The beginning of a prompt is long, so it is hashed once and not for each member.
-  const conversation = input.conversation === undefined ? undefined : hash('sha256', input.conversation, 'base64');
-  const ranked = input.members.map((member): Ranked<M> => {
+  const conversation =
+    input.conversation === undefined ? undefined : Number(`0x${hash('sha256', input.conversation, 'hex').slice(0, 8)}`);
+  const [available, cooling]: [Ranked<M>[], Ranked<M>[]] = [[], []];
+  for (const member of input.members) {
     const name = input.name(member.model);
-    return { member, name, score: -Math.log(position(conversation, name)) / member.weight };
-  });
-  const cooling = ranked.filter(({ name }) => !health.isAvailable(name));
-  const available = ranked.filter((each) => !cooling.includes(each));
+    const score = -Math.log(position(conversation, name)) / member.weight;
+    (health.isAvailable(name) ? available : cooling).push({ member, name, score });
+  }
   const ordered = byStrategy(input, available);
   cooling.sort((a, b) => health.coolingMs(a.name) - health.coolingMs(b.name) || a.score - b.score);
   return [...ordered, ...cooling].map(({ member }) => member.model);
@@ -77,8 +78,22 @@ function waitingTime<M>(health: MemberHealth, ranked: readonly Ranked<M>[]): (ra
  * A number above 0 and below 1: random, or by rendezvous hashing. Then a conversation keeps its member when others are
  * added or removed.
  */
-function position(conversation: string | undefined, name: string): number {
-  if (conversation === undefined) return 1 - Math.random() * 0.999_999;
-  const digest = hash('sha256', `${conversation}\0${name}`, 'buffer');
-  return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 2);
+function position(conversation: number | undefined, name: string): number {
+  return conversation === undefined
+    ? 1 - Math.random() * 0.999_999
+    : (mix(conversation ^ numberOf(name)) + 0.5) / 2 ** 32;
+}
+
+/** A number of 32 bits that identifies a short text (FNV-1a). */
+function numberOf(text: string): number {
+  let number = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) number = Math.imul(number ^ text.charCodeAt(at), 0x01000193);
+  return number;
+}
+
+/** Each bit of the result depends on all bits of `value` (the last step of MurmurHash3, 32 bits). */
+function mix(value: number): number {
+  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
