@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { MemberHealth } from './member-health.ts';
 import type { Member, Pool } from './pools.ts';
 
@@ -35,8 +35,7 @@ const BARELY_SLOWER_MS = 250;
 export function orderMembers<M>(input: OrderInput<M>): readonly M[] {
   const { health } = input;
   // The beginning of a prompt is long, so it is hashed once and not for each member.
-  const conversation =
-    input.conversation === undefined ? undefined : Number(`0x${hash('sha256', input.conversation, 'hex').slice(0, 8)}`);
+  const conversation = input.conversation === undefined ? undefined : crc32(input.conversation);
   const [available, cooling]: [Ranked<M>[], Ranked<M>[]] = [[], []];
   for (const member of input.members) {
     const name = input.name(member.model);
@@ -79,16 +78,7 @@ function waitingTime<M>(health: MemberHealth, ranked: readonly Ranked<M>[]): (ra
  * added or removed.
  */
 function position(conversation: number | undefined, name: string): number {
-  return conversation === undefined
-    ? 1 - Math.random() * 0.999_999
-    : (mix(conversation ^ numberOf(name)) + 0.5) / 2 ** 32;
-}
-
-/** A number of 32 bits that identifies a short text (FNV-1a). */
-function numberOf(text: string): number {
-  let number = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) number = Math.imul(number ^ text.charCodeAt(at), 0x01000193);
-  return number;
+  return conversation === undefined ? 1 - Math.random() * 0.999_999 : (mix(conversation ^ crc32(name)) + 0.5) / 2 ** 32;
 }
 
 /** Each bit of the result depends on all bits of `value` (the last step of MurmurHash3, 32 bits). */

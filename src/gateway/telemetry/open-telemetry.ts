@@ -134,7 +134,8 @@ class OpenRequest implements RequestRecord {
   constructor(recorder: Recorder, request: RequestContext) {
     this.#recorder = recorder;
     this.#request = request;
-    const parent = recorder.propagator.extract(ROOT_CONTEXT, request, HEADERS_IN);
+    const named = request.header('traceparent') !== undefined;
+    const parent = named ? recorder.propagator.extract(ROOT_CONTEXT, request, HEADERS_IN) : ROOT_CONTEXT;
     if (trace.getSpanContext(parent) === undefined && !recorder.limit.take()) return;
     const { method = 'GET' } = request.request;
     const attributes = { 'http.request.method': method, 'svc.request.id': request.id };
@@ -166,7 +167,7 @@ interface Traced {
 
 /** A client span for one request to an upstream, if it is traced, and its metrics. */
 class OpenAttempt implements AttemptRecord {
-  readonly headers: Record<string, string> = {};
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly #metrics: AttemptMetrics;
   readonly #span: Span | undefined;
   readonly #operation: string;
@@ -184,7 +185,9 @@ class OpenAttempt implements AttemptRecord {
       { kind: SpanKind.CLIENT, attributes: { ...attributesOf(this.#operation, model), 'svc.model': model.ref } },
       parent,
     );
-    recorder.propagator.inject(trace.setSpan(parent, this.#span), this.headers, HEADERS_OUT);
+    const headers: Record<string, string> = {};
+    recorder.propagator.inject(trace.setSpan(parent, this.#span), headers, HEADERS_OUT);
+    this.headers = headers;
   }
 
   end(result: AttemptEnd): void {

@@ -23,8 +23,8 @@ export interface RequestRecord {
 
 /** The record of one request to an upstream. */
 export interface AttemptRecord {
-  /** Headers that connect the upstream's record with this one. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers that connect the upstream's record with this one; undefined if it is not recorded. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   end(result: AttemptEnd): void;
 }
 

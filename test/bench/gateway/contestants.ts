@@ -118,7 +118,8 @@ export async function gateway(
   const [pool, followed] = [features.includes('pool'), features.includes('page')];
   const sink = features.includes('telemetry') ? await startSink() : undefined;
   const model = { cost: { input: 1, output: 2 }, limit: { context: 128_000, output: 4_096 } };
-  const models = pool ? { bench: model, bench2: model } : { bench: model };
+  // Two accounts of one model: the upstream answers with the same name.
+  const models = pool ? { bench: model, bench2: { ...model, id: 'bench' } } : { bench: model };
   const options = { baseURL: `${upstream}/v1`, apiKey: 'sk-bench' };
   const config = {
     provider: {
