@@ -14,13 +14,15 @@ class TestReplica {
   readonly connection: PostgresConnection;
   readonly leases: RateLeases;
   readonly rate: Rate;
+  /** Milliseconds after which it wanted to ask. */
+  readonly wakes: number[] = [];
   lostAt: number | undefined;
 
   constructor(url: string, rule: Omit<RateRule, 'scope' | 'model'>) {
     this.connection = new PostgresConnection(url);
     this.leases = new RateLeases(new PostgresRates(this.connection, this.id), {
       lostAt: () => this.lostAt,
-      wake: () => undefined,
+      wake: (delay) => this.wakes.push(delay),
     });
     this.rate = new Rate({ scope: {}, model: '*', ...rule }, this.leases.shares('r'));
   }
@@ -114,6 +116,20 @@ describe('rates of several gateways on one Postgres', () => {
       assert.ok(again <= 600 && again >= 570, `${again} in the next minute`);
     });
   }
+
+  it('requests per minute: more is asked for at once when half of a share is used, before a request is refused', async () => {
+    const [one] = await start({ requests: 60 });
+    await one.ask();
+    const share = one.rate.shares?.requests.left ?? 0;
+    assert.ok(share >= 10, `${share}`);
+    const asksAtOnce = () => {
+      one.wakes.length = 0;
+      assert.ok(one.take());
+      return one.wakes.includes(0);
+    };
+    for (let used = 1; used <= share / 2; used += 1) assert.ok(!asksAtOnce(), `${used} of ${share}`);
+    assert.ok(asksAtOnce());
+  });
 
   it('while Postgres is away: each gateway has an equal part, and all of them not more than the limit', async () => {
     const all = await start({ requests: 600 });
