@@ -30,8 +30,16 @@ describe('attachments in the editor', () => {
   });
 
   async function complete(frame: Frame, typed: string, label: string | RegExp): Promise<void> {
-    await frame.locator('.composer textarea').pressSequentially(typed);
-    await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
+    const area = frame.locator('.composer textarea');
+    const options = frame.locator('.completions [role="option"]');
+    await area.pressSequentially(typed);
+    try {
+      await options.filter({ hasText: label }).first().click();
+    } catch (cause) {
+      const focused = await area.evaluate((element) => element === document.activeElement && document.hasFocus());
+      const seen = JSON.stringify([await area.inputValue(), focused, await options.allInnerTexts()]);
+      throw new Error(`no ${label} in the list; text, focus and list: ${seen}`, { cause });
+    }
   }
   const chip = (frame: Frame, text: string | RegExp) =>
     frame.locator('.composer .chips:not(.context) .chip').filter({ hasText: text }).waitFor();

@@ -183,9 +183,11 @@ describe('tools and code in the editor', () => {
     await dialog.getByText('ran.txt # ⟨U+200B⟩').waitFor();
     await dialog.getByRole('button', { name: 'Run', exact: true }).click();
     await harness.page.locator('.terminal-tabs-entry, .single-terminal-tab', { hasText: 'Svc' }).first().waitFor();
-    while (!existsSync(join(harness.workspace, 'ran.txt')))
-      await harness.page.evaluate(() => new Promise(requestAnimationFrame));
-    assert.equal(readFileSync(join(harness.workspace, 'ran.txt'), 'utf8'), '[a\tb][!!]');
+    // The shell creates the file before the command writes to it.
+    const file = join(harness.workspace, 'ran.txt');
+    const ran = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+    while (ran() === '') await harness.page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.equal(ran(), '[a\tb][!!]');
     await frame.getByRole('button', { name: 'Run in terminal' }).last().click();
     await harness.page.getByText('The command has a control character (U+0015)').first().waitFor();
     assert.equal(existsSync(join(harness.workspace, 'never.txt')), false);
