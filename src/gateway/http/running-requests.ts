@@ -7,10 +7,10 @@ interface Running {
 }
 
 /**
- * The requests that are running, by key, so that those of a revoked key can be ended. Not in a `Set`: V8 gives a set that
- * shrinks and grows new tables, each with a reference from the one before. As soon as one is in the old generation, all
- * later ones and their requests live until the next full garbage collection, which cost a fifth of the CPU time at 64
- * requests at a time.
+ * The requests that are running, by key, so that those of a revoked key can be ended. Not in a `Set`: when requests come
+ * and go, V8 replaces the table of a set again and again, and each old table refers to the next one. As soon as one is in
+ * the old generation, all later tables and their requests live until the next full garbage collection. This cost a fifth
+ * of the CPU time at 64 requests at a time (docs/performance.md).
  */
 export class RunningRequests {
   readonly #byKey = new Map<string, Running[]>();
