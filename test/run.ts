@@ -1,10 +1,11 @@
-// npm test: builds, checks and runs every suite, and ends with one line `N passed, N failed`.
+// npm test: builds, checks and runs every suite, repeats what failed, and ends with one line `N passed, N failed`.
 // Sets up what it needs on a fresh machine: Chromium, Postgres and the VS Code test host.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { postgresPath } from './gateway/postgres/postgres-server.ts';
 import { chromiumPath } from './host/chromium.ts';
 import { installCodeServer } from './host/code-server.ts';
@@ -12,6 +13,10 @@ import { installCodeServer } from './host/code-server.ts';
 const ROOT = join(import.meta.dirname, '..');
 const COUNTS = join(ROOT, 'out', 'counts');
 const totals = { passed: 0, failed: 0 };
+/** What the failed steps printed about their failures. It is printed again at the end, where it is easy to find. */
+const reports: string[] = [];
+/** The last lines of a step that failed without a list of its failed tests. */
+const LAST_LINES = 40;
 
 interface Step {
   readonly name: string;
@@ -52,6 +57,7 @@ try {
   console.error(error instanceof Error ? error.message : error);
   totals.failed += 1;
 }
+for (const report of reports) console.log(report);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed === 0 ? 0 : 1);
 
@@ -77,12 +83,17 @@ async function run(step: Step): Promise<void> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, SVC_TEST_COUNTS: counts },
   });
+  const lines: string[] = [];
   const printed = [child.stdout, child.stderr].map(async (stream) => {
-    for await (const line of createInterface({ input: stream })) console.log(`${step.name} | ${line}`);
+    for await (const line of createInterface({ input: stream })) {
+      lines.push(line);
+      console.log(`${step.name} | ${line}`);
+    }
   });
   const [status] = await once(child, 'close');
   await Promise.all(printed);
   console.log(`== ${step.name}: ${status === 0 ? 'ok' : 'FAILED'} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  if (status !== 0) reports.push(`\n== failed: ${step.name}\n${failuresIn(lines).join('\n')}`);
   if (step.counted && existsSync(counts)) {
     const { passes, failures } = JSON.parse(readFileSync(counts, 'utf8'));
     totals.passed += passes;
@@ -92,4 +103,10 @@ async function run(step: Step): Promise<void> {
   }
   if (status === 0 && !step.counted) totals.passed += 1;
   else totals.failed += 1;
+}
+
+/** The part of Mocha's output that lists the failed tests, else the last lines. */
+function failuresIn(lines: readonly string[]): readonly string[] {
+  const start = lines.findLastIndex((line) => /^\s+\d+ failing\b/.test(stripVTControlCharacters(line)));
+  return lines.slice(start === -1 ? -LAST_LINES : start);
 }
