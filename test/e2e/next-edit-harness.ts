@@ -48,6 +48,8 @@ export interface NextEditHarness extends CompletionHarness {
   knows(file: string, name: string): Promise<void>;
   /** Opens such a file, and changes the name. */
   rename(file: string, content: string, after: string): Promise<void>;
+  /** Sets the quick fix of the next error. */
+  offers(fix: Fix): void;
   /** Opens a file with the caret after `let x = brok`, at a line of its own, and types the rest. */
   breaks(name: string, content: string, fix: Fix): Promise<void>;
 }
@@ -116,8 +118,9 @@ export async function startNextEditHarness(
       await press('ControlOrMeta+Backspace');
       await at.type(after);
     },
+    offers: (fix) => writeFileSync(join(at.vscode.workspace, 'fix.json'), JSON.stringify(fix)),
     breaks: async (name, content, fix) => {
-      writeFileSync(join(at.vscode.workspace, 'fix.json'), JSON.stringify(fix));
+      own.offers(fix);
       await at.edit(name, content);
       await at.type('en');
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from '../host/workbench.ts';
+import { openFile, runCommand } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
 
@@ -290,11 +290,21 @@ describe('next edits', () => {
   });
 
   it('next edits: state how many lines change if they do not fit beside the code, and show them in a diff', async () => {
-    const text = Array.from({ length: 6 }, (_, line) => `step(${line})`).join('\n');
-    await at.breaks('long.toy', `let x = brok`, { title: 'Steps', range: [0, 0, 0, 14], text });
-    await at.draws('[-let x = broken-]{+Tab: Steps (1 → 6 lines)+}');
-    await runCommand(at.page, 'Svc: Read Next Edit');
-    await at.page.locator('.monaco-diff-editor .modified .view-line', { hasText: 'step(5)' }).waitFor();
-    await at.press('ControlOrMeta+F4');
+    const steps = (name: string) => Array.from({ length: 6 }, (_, line) => `${name}(${line})`).join('\n');
+    const reads = async (text: string) => {
+      await at.draws('[-let x = broken-]{+Tab: Steps (1 → 6 lines)+}');
+      await runCommand(at.page, 'Svc: Read Next Edit');
+      await at.page.locator('.monaco-diff-editor .modified .view-line', { hasText: text }).waitFor();
+    };
+    const fix = { title: 'Steps', range: [0, 0, 0, 14] } as const;
+    await at.breaks('long.toy', `let x = brok`, { ...fix, text: steps('step') });
+    await reads('step(5)');
+    // The diff remains open.
+    await openFile(at.page, 'long.toy');
+    await at.press('Backspace');
+    await at.plain();
+    at.offers({ ...fix, text: steps('walk') });
+    await at.type('n');
+    await reads('walk(5)');
   });
 });

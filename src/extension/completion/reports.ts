@@ -13,12 +13,14 @@ export class LastRequestDocument implements vscode.TextDocumentContentProvider, 
   readonly #completion: () => LastRequest | undefined;
   readonly #edit: () => LastEditRequest | undefined;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
   readonly onDidChange = this.#changed.event;
+  readonly #registration: vscode.Disposable;
 
   constructor(completion: () => LastRequest | undefined, edit: () => LastEditRequest | undefined) {
     this.#completion = completion;
     this.#edit = edit;
+    // Last: VS Code reads `onDidChange` now.
+    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
   }
 
   async show(): Promise<void> {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../../upstream/upstream.ts';
 import { edit } from './completion-provider.ts';
-import { writeFile } from './until.ts';
+import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
 
@@ -74,8 +74,11 @@ describe('next edits of a model in VS Code', () => {
 
   it('next edits: “Show Last Completion Request” shows the request of the last edit', async () => {
     await run('svc.completion.showLastRequest');
-    const text = vscode.window.activeTextEditor?.document.getText() ?? '';
-    assert.match(text, /Model for next edits: local\/sweep-next-edit-1\.5b \(sweep-1\)\n/);
-    assert.ok(text.includes('<|file_sep|>updated/load.ts'));
+    // VS Code keeps a document that was shown a short time ago, and asks for its new text.
+    const document = vscode.window.activeTextEditor?.document;
+    await until(vscode.workspace.onDidChangeTextDocument, () =>
+      /Model for next edits: local\/sweep-next-edit-1\.5b \(sweep-1\)\n/.test(document?.getText() ?? ''),
+    );
+    assert.ok(document?.getText().includes('<|file_sep|>updated/load.ts'));
   });
 });

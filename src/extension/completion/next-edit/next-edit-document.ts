@@ -6,10 +6,15 @@ const SCHEME = 'svc-next-edit';
 
 /** Shows an edit in VS Code's diff editor: completely, and accessible to a screen reader. */
 export class NextEditDocument implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.#changed.event;
+  readonly #registration: vscode.Disposable;
   #text = '';
+
+  constructor() {
+    // Last: VS Code reads `onDidChange` now.
+    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+  }
 
   dispose(): void {
     this.#registration.dispose();
