@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import { pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { came, OPENS_WITHIN_MS, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -85,13 +85,15 @@ describe('provider dialog', () => {
     }
   }
 
-  /** Runs a command that opens a list, and searches in it. */
+  /** Runs a command that opens a list, and searches in it. A second F1 of the first step can replace the list. */
   async function list(command: string, search: string): Promise<void> {
     const row = page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first();
-    await pickTyped(page, 'F1', `>${command}`, row);
-    await page.locator('.quick-input-title', { hasText: /\S/ }).waitFor();
-    await page.locator('.quick-input-widget input.input').fill(search);
-    await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: search }).waitFor();
+    const found = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: search });
+    do {
+      await pickTyped(page, 'F1', `>${command}`, row);
+      const searched = page.locator('.quick-input-widget:has(.quick-input-title:text-matches(".")) input.input');
+      await came(searched.fill(search, { timeout: OPENS_WITHIN_MS }));
+    } while (!(await came(found.waitFor({ timeout: OPENS_WITHIN_MS }))));
   }
 
   /** Not with Ctrl+A: VS Code carries that one out in a webview itself, some time after the key. */

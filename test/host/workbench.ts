@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 
 /** A key that is pressed while the focus moves opens nothing, so it is pressed again. The test's time limit applies. */
-const OPENS_WITHIN_MS = 5000;
+export const OPENS_WITHIN_MS = 5000;
 
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
@@ -80,7 +80,8 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
   }
 }
 
-function came(awaited: Promise<unknown>): Promise<boolean> {
+/** True if it came about, false if its time limit passed. */
+export function came(awaited: Promise<unknown>): Promise<boolean> {
   return awaited.then(
     () => true,
     () => false,
