@@ -11,7 +11,7 @@ import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
 import type { CircuitBreaker } from './request/circuit-breaker.ts';
-import { CompletionSender, type CompletionSenderDeps } from './request/completion-sender.ts';
+import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
 import type { LastRequest } from './request/request-log.ts';
 import type { UsageBudget, UsageCounts } from './request/usage-budget.ts';
 import { Speculation } from './speculation.ts';
@@ -84,7 +84,7 @@ export class Suggester {
         const onScreen = () => this.#display.has(answer);
         if (onScreen()) this.#growthNotifier.grew(uri, onScreen);
       },
-      ended: (answer, uri, failed) => this.#handleEnd(answer, uri, failed),
+      ended: (answer, uri, end) => this.#handleEnd(answer, uri, end),
     });
     this.#speculation = new Speculation(this.#clock, this.#sender, this.#cache, this.#display, deps.settings);
   }
@@ -317,6 +317,12 @@ export class Suggester {
     if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
     if (signal.aborted) return;
+    if (this.#deps.model()?.ref !== view.model.ref) {
+      // The model changed or went away while the context was read.
+      this.#blockedIn = view.document.uri;
+      this.#reopen();
+      return;
+    }
     // An earlier request may have been answered in the meantime.
     const { shown, awaited } = this.#lookUp(view);
     const overdue = this.#clock.now() - debounce.overdueAfter;
@@ -327,11 +333,10 @@ export class Suggester {
     this.#blockedIn = this.#sender.send(view, snippets, options) ? undefined : view.document.uri;
   }
 
-  #handleEnd(answer: CachedAnswer, uri: string, failed: boolean): void {
-    if (failed) {
-      this.#blockedIn = uri;
-      this.#retryLater();
-    }
+  #handleEnd(answer: CachedAnswer, uri: string, end: RequestEnd): void {
+    if (end !== 'answered') this.#blockedIn = uri;
+    if (end === 'failed') this.#retryLater();
+    else if (end === 'outdated') this.#reopen();
     if (!this.#display.has(answer) || this.#view === undefined) return;
     // The last piece may not be on screen yet. Speculation must start after the complete text.
     const [whole] = this.#lookUp(this.#view).shown;

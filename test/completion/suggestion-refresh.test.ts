@@ -68,6 +68,34 @@ describe('requests after a change of the conditions', () => {
     assert.deepEqual(editor.suggester.state, { kind: 'ready' });
   });
 
+  it('suggestion refresh: an error of a request that was sent before the change counts no more', async () => {
+    const editor = new EditorHarness('x = |\n');
+    const reopened = reopens(editor);
+    const refused = new SvcError({ status: 401, errorType: 'authentication_required', message: 'No.' });
+    editor.answers = () => (editor.requests.length === 1 ? refused : ['1;']);
+    editor.requestSuggestion();
+    while (editor.requests.length === 0) await editor.clock.pass(1);
+    editor.suggester.reconsider();
+    await editor.clock.pass(1000);
+    assert.deepEqual(editor.suggester.state, { kind: 'ready' });
+    assert.equal(editor.ghost, '1;');
+    assert.equal(reopened.length, 1);
+    assert.equal(editor.requests.length, 2);
+  });
+
+  it('suggestion refresh: a model that is replaced before the request is sent is not asked', async () => {
+    let model = MODEL;
+    const editor = new EditorHarness('x = |\n', { model: () => model });
+    reopens(editor);
+    editor.answers = () => ['1;'];
+    editor.requestSuggestion();
+    model = { ...MODEL, ref: 'other/model' };
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, '1;');
+    assert.equal(editor.requests.length, 1);
+    assert.equal(editor.suggester.lastRequest?.model, 'other/model');
+  });
+
   it('suggestion refresh: starts once after the user resolved an error', async () => {
     const editor = new EditorHarness('x = |\n');
     const reopened = reopens(editor);

@@ -24,6 +24,7 @@ export class CircuitBreaker {
   #open: OpenCircuit | undefined;
   #failures = 0;
   #probing = false;
+  #resets = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -31,6 +32,14 @@ export class CircuitBreaker {
 
   get open(): OpenCircuit | undefined {
     return this.#open;
+  }
+
+  /**
+   * The number of resets. A request that was sent before one was sent with another key, model or setting: its outcome
+   * is not reported.
+   */
+  get resets(): number {
+    return this.#resets;
   }
 
   /** True if a request may be sent now. Call it only directly before sending: the request may be the probe. */
@@ -42,7 +51,7 @@ export class CircuitBreaker {
   }
 
   succeeded(): void {
-    this.reset();
+    this.#close();
   }
 
   /** A request that the engine stopped itself is neither a success nor a failure. */
@@ -65,6 +74,11 @@ export class CircuitBreaker {
 
   /** The user changed something (a key, the model) or requested a retry. */
   reset(): void {
+    this.#resets++;
+    this.#close();
+  }
+
+  #close(): void {
     this.#open = undefined;
     this.#failures = 0;
     this.#probing = false;

@@ -24,10 +24,12 @@ export interface CompletionSenderDeps {
   readonly log?: (line: string) => void;
 }
 
+/** How a request ended. `outdated`: it failed, but was sent before a key, the model or a setting changed. */
+export type RequestEnd = 'answered' | 'failed' | 'outdated';
+
 interface SendingEvents {
   readonly grew: (answer: CachedAnswer, uri: string) => void;
-  /** `failed`: an error prevented an answer. */
-  readonly ended: (answer: CachedAnswer, uri: string, failed: boolean) => void;
+  readonly ended: (answer: CachedAnswer, uri: string, end: RequestEnd) => void;
 }
 
 type Place = Pick<CaretView, 'document' | 'position' | 'model' | 'request'>;
@@ -125,6 +127,7 @@ export class CompletionSender {
   ): void {
     const answer = this.#cache.open(document, position, model.ref);
     const { uri } = document;
+    const { resets } = this.circuit;
     this.inFlight.send({
       fill: this.#deps.fill(model),
       fimRequest: prompt.fimRequest,
@@ -137,24 +140,35 @@ export class CompletionSender {
         this.#events.grew(answer, uri);
       },
       ended: (outcome) => {
-        this.#handleOutcome(answer, sent, model, outcome);
-        this.#events.ended(answer, uri, outcome.error !== undefined);
+        const current = resets === this.circuit.resets;
+        this.#handleOutcome(answer, sent, model, outcome, current);
+        const failed = current ? 'failed' : 'outdated';
+        this.#events.ended(answer, uri, outcome.error === undefined ? 'answered' : failed);
       },
       ...(basis === undefined ? {} : { basis }),
     });
   }
 
-  #handleOutcome(answer: CachedAnswer, sent: SentRequest, model: CompletionModel, outcome: RequestOutcome): void {
+  /** @param current whether nothing was reset since the request was sent. */
+  #handleOutcome(
+    answer: CachedAnswer,
+    sent: SentRequest,
+    model: CompletionModel,
+    outcome: RequestOutcome,
+    current: boolean,
+  ): void {
     const { error, received, stopped } = outcome;
     if (outcome.firstText !== undefined) this.debounce.answered(outcome.firstText);
     this.#recordUsage(sent, model, outcome);
     if (error !== undefined) {
       this.budget.recordFailure();
-      this.circuit.failed(error);
+      if (current) this.circuit.failed(error);
       // Do not cache a failure as an empty answer.
       if (answer.text === '') this.#cache.delete(answer);
-    } else if (received > 0 || !stopped) this.circuit.succeeded();
-    else this.circuit.stopped();
+    } else if (current) {
+      if (received > 0 || !stopped) this.circuit.succeeded();
+      else this.circuit.stopped();
+    }
     if (answer.text === '' && stopped && received === 0) this.#cache.delete(answer);
     this.#updateState();
   }

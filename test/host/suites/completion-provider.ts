@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 
@@ -56,8 +58,13 @@ export async function edit(
 
 /** Requests suggestions in a new document until one arrives at the provider: until then VS Code reads its `svc.jsonc`. */
 export async function untilAvailable(provider: CompletionProvider, uri: vscode.Uri): Promise<void> {
-  await edit('', { uri });
-  while (provider.prompts().length === 0) await vscode.commands.executeCommand('svc.completion.trigger');
+  const { document } = await edit('', { uri });
+  while (provider.prompts().length === 0) {
+    assert.equal(vscode.window.activeTextEditor?.document, document, 'another document is shown');
+    await vscode.commands.executeCommand('svc.completion.trigger');
+    // A command of an extension runs without a turn of the event loop.
+    await setImmediate();
+  }
   await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
 }
 

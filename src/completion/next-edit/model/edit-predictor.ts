@@ -225,13 +225,15 @@ export class EditPredictor {
     this.#budget.recordRequest();
     this.#lastSent = this.#clock.now();
     const { first } = pending;
+    const { resets } = circuit;
     const answer = await readAnswer(
       send(request, { maxTokens: sent.maxTokens }, running.controller.signal),
       this.#clock,
     );
     if (this.#running === running) this.#running = undefined;
     const stopped = running.controller.signal.aborted;
-    this.#recordOutcome(asked, answer, stopped, circuit);
+    if (resets === circuit.resets) reportOutcome(circuit, answer, stopped);
+    this.#recordOutcome(asked, answer, stopped);
     const read = answer.whole && !stopped;
     const edits = read ? this.#readEdits(asked, answer.text).map((edit) => moveEdit(edit, -first)) : undefined;
     this.#cache.settle(pending, edits);
@@ -249,13 +251,9 @@ export class EditPredictor {
     return answerEdits({ document, first, region, above, atEnd, rewritten, masked, cursor: position.line, edits });
   }
 
-  #recordOutcome({ model, sent }: Asked, answer: Answered, stopped: boolean, circuit: CircuitBreaker): void {
+  #recordOutcome({ model, sent }: Asked, answer: Answered, stopped: boolean): void {
     const { error, usage, text, firstText, total } = answer;
-    if (error !== undefined && !stopped) {
-      this.#budget.recordFailure();
-      circuit.failed(error);
-    } else if (stopped) circuit.stopped();
-    else circuit.succeeded();
+    if (error !== undefined && !stopped) this.#budget.recordFailure();
     const cost =
       error === undefined ? this.#budget.recordAnswer(model, usage, sent.prompt.length, text.length) : undefined;
     this.#log.ended(sent, {
@@ -268,6 +266,12 @@ export class EditPredictor {
       ...(error === undefined || stopped ? {} : { problem: `${error.status} ${error.errorType}` }),
     });
   }
+}
+
+function reportOutcome(circuit: CircuitBreaker, { error }: Answered, stopped: boolean): void {
+  if (stopped) circuit.stopped();
+  else if (error === undefined) circuit.succeeded();
+  else circuit.failed(error);
 }
 
 function maxTokens({ region }: EditRequest): number {
