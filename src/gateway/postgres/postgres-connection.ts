@@ -29,6 +29,8 @@ export class PostgresConnection {
   readonly #url: string;
   readonly #options: ConnectionOptions;
   #open: { readonly client: Client; readonly socket: Socket } | undefined;
+  /** The socket of a connection that is being opened. */
+  #opening: Socket | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -64,6 +66,7 @@ export class PostgresConnection {
   /** Does not wait for running calls. */
   close(): void {
     this.#closed = true;
+    this.#opening?.destroy();
     this.#drop();
   }
 
@@ -87,6 +90,7 @@ export class PostgresConnection {
     const { Client } = await import('pg');
     const { connectMs = 3_000, notified } = this.#options;
     const socket = new Socket();
+    this.#opening = socket;
     const client = new Client({
       connectionString: this.#url,
       application_name: 'svc',
@@ -100,11 +104,15 @@ export class PostgresConnection {
     try {
       await within(connectMs, client.connect());
       if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${SCHEMA}`));
+      // A socket that nothing closes would keep the process alive.
+      if (this.#closed) throw new Unavailable('the connection is closed');
     } catch (thrown) {
       socket.destroy();
       if (thrown instanceof Unavailable) throw thrown;
       // Wrong users and passwords (28), unknown databases (3D), and errors of TLS or of the login.
       throw new Unavailable(withoutSecrets(thrown, this.#url), !isUnavailable(thrown));
+    } finally {
+      this.#opening = undefined;
     }
     this.#open = { client, socket };
     return client;

@@ -14,6 +14,7 @@ const CALL_MS = 500;
 export class RedisConnection {
   readonly #url: string;
   #client: Client | undefined;
+  #connecting: Promise<Client> | undefined;
   #closed = false;
 
   /** @throws SvcError configuration_error for an address that can't be read. */
@@ -27,8 +28,7 @@ export class RedisConnection {
     if (this.#closed) throw new Unavailable('the connection is closed');
     if (this.#client?.isReady === false) this.#drop();
     try {
-      const client = this.#client ?? (await within(CONNECT_MS, connect(this.#url)));
-      this.#client = client;
+      const client = this.#client ?? (await this.#connect());
       return await within(
         CALL_MS,
         client.sendCommand(['EVALSHA', script.hash, '1', key, ...values]).catch((thrown: unknown) => {
@@ -42,6 +42,25 @@ export class RedisConnection {
       const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM'].some((code) => isReply(thrown, code));
       throw new Unavailable(withoutSecrets(thrown, this.#url), refused);
     }
+  }
+
+  /** Calls that run at the same time share one connection. */
+  #connect(): Promise<Client> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<Client> {
+    const client = await within(CONNECT_MS, connect(this.#url));
+    if (this.#closed) {
+      // A socket that nothing closes would keep the process alive.
+      client.destroy();
+      throw new Unavailable('the connection is closed');
+    }
+    this.#client = client;
+    return client;
   }
 
   /** Does not wait for running calls. */
