@@ -3,7 +3,7 @@ import { Secret } from '../../src/config/settings/secret.ts';
 import { serveWindowKeys, WINDOW_SOCKET, WINDOW_TOKEN } from '../../src/provider/window-keys.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { svc } from './run-svc.ts';
+import { svc, svcProcess } from './run-svc.ts';
 
 describe('svc and the keys that were entered in VS Code', () => {
   let upstream: Upstream;
@@ -20,6 +20,19 @@ describe('svc and the keys that were entered in VS Code', () => {
     folder.global({ provider: { acme: { name: 'Acme', options: { baseURL: `${baseURL}/v1` }, models } } });
   });
   afterEach(() => folder[Symbol.dispose]());
+
+  it('window keys: a gateway that can’t start ends, although the window stays open', async () => {
+    const server = await serveWindowKeys(async () => new Map());
+    Object.assign(folder.env, { [WINDOW_SOCKET]: server.socket, [WINDOW_TOKEN]: server.token });
+    folder.global({ gateway: { state: 'postgres://svc@127.0.0.1:1/state' } });
+    try {
+      const { code, err } = await svcProcess(folder, ['serve', '--port', '0']);
+      assert.equal(code, 1, err);
+      assert.match(err, /The gateway’s state at 127\.0\.0\.1:1\/state can’t be opened/);
+    } finally {
+      server.dispose();
+    }
+  });
 
   it('window keys: a command in a terminal of VS Code uses the key of the window', async () => {
     const origin = upstream.url;

@@ -9,14 +9,14 @@ import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
 import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
-import { openTelemetry } from '../../gateway/telemetry/telemetry.ts';
+import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { reportDiagnostics, terminalInput, withConfig } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
-import { openGatewayState } from '../open-state.ts';
+import { type OpenedState, openGatewayState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { untilParentEnds } from '../parent.ts';
 import { version } from '../version.ts';
@@ -60,26 +60,32 @@ export async function run(args: string[], outer: Io): Promise<number> {
 /** One gateway. @param worker if it is one of several processes. */
 async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?: PrimaryChannel): Promise<number> {
   const { log, port, drainMs, delayMs } = options;
+  const fixed = fixedKeys(io);
   const transport = undiciTransport();
+  let state: GatewayState | undefined;
   const events: LiveConfigurationEvents = {
     changed: (settings) => {
       log.info({ providers: settings.providers.size }, 'the configuration was reloaded');
-      state.configure();
+      // A state that is still being opened will read the current settings.
+      state?.configure();
     },
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
   const upstreams = await LiveConfiguration.open(io, transport, events, options.input);
-  const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
-  const opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
-  const state = new GatewayState({
-    ...opened.state,
-    settings: () => upstreams.settings.gateway,
-    fixedKeys: fixedKeys(io),
-    log,
-    fetch: transport.fetch,
-  });
-  const { keys, limits, ledger, running } = state;
+  let telemetry: Telemetry | undefined;
+  let opened: OpenedState | undefined;
+  // What stays open after an error would keep the process alive.
   try {
+    telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
+    opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
+    state = new GatewayState({
+      ...opened.state,
+      settings: () => upstreams.settings.gateway,
+      fixedKeys: fixed,
+      log,
+      fetch: transport.fetch,
+    });
+    const { keys, limits, ledger, running } = state;
     const { listen } = upstreams.settings.gateway;
     const host = options.host ?? listen.host;
     requireStoredKey(host, keys);
@@ -126,10 +132,11 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     await drain(gateway, { delayMs, drainMs, replaced: false, ...worker?.stopOrder }, hurry.signal, log);
   } finally {
     upstreams.dispose();
-    state.dispose();
-    opened.serving(false);
-    if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
-    await opened.close();
+    state?.dispose();
+    opened?.serving(false);
+    if (state?.ledger.flush() === false)
+      await io.err(`svc: ${state.ledger.waiting} rows of the usage ledger could not be written.\n`);
+    await opened?.close();
     await telemetry?.close();
     await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);
     await log.close();

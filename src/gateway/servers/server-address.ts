@@ -7,9 +7,10 @@ export function parseAddress(url: string): URL | undefined {
   }
 }
 
-/** The message of an error without the password. */
+/** The message of an error without the password and without a full stop, as a part of a sentence. */
 export function withoutSecrets(thrown: unknown, url: string): string {
-  const raw = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  const message = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  const raw = message.replace(/\.$/, '');
   const parsed = parseAddress(url);
   const secrets = [parsed?.password, decoded(parsed?.password), parsed?.searchParams.get('password'), url];
   return secrets.reduce((text: string, secret) => (secret ? text.replaceAll(secret, '[secret]') : text), raw);

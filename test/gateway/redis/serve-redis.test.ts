@@ -92,11 +92,17 @@ describe('gateways with rates in Redis', () => {
     const wrong = 'wrong-canary/%';
     await configure(wrong);
     await assert.rejects(harness.serve(), (error: Error) => {
-      assert.match(error.message, /rates at 127\.0\.0\.1:\d+\/0 can’t be used: WRONGPASS/);
+      assert.match(error.message, /rates at 127\.0\.0\.1:\d+\/0 can’t be used: WRONGPASS [^.\n]*[^.]\.\n/);
       assert.match(error.message, /gateway\.rates in svc\.jsonc/);
       for (const secret of [wrong, encodeURIComponent(wrong)]) assert.ok(!error.message.includes(secret));
       return true;
     });
+  });
+
+  it('a gateway that can’t start ends, although Redis was there', async () => {
+    await configure(PASSWORD);
+    await assert.rejects(harness.serve(['--host', '0.0.0.0']), /requires a key in the key store/);
+    await assert.rejects(harness.serve([], 'short'), /must have 16 characters or more/);
   });
 
   it('an address that is none is refused without printing it', async () => {
