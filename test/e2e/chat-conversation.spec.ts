@@ -8,6 +8,7 @@ import {
   fresh,
   openList,
   pausedAnswer,
+  releaseFocus,
   sendMessage,
   startChatHarness,
   waitForAnswerEnd,
@@ -187,6 +188,16 @@ describe('a conversation in the editor', () => {
     await frame.locator('.composer .model', { hasText: 'Large' }).waitFor();
   });
 
+  it('conversation: one that is new already keeps its draft when another one is requested', async () => {
+    const input = (await harness.panel()).locator('.composer textarea');
+    await input.fill('Half a ques');
+    await releaseFocus(harness.page);
+    await runCommand(harness.page, 'Svc: New Conversation');
+    await (await harness.panel()).locator('.composer textarea:focus').waitFor();
+    assert.equal(await input.inputValue(), 'Half a ques');
+    await input.fill('');
+  });
+
   it('conversation: is found by its text in the history', async () => {
     harness.answer(answerWith({ text: ['The zebra has stripes.'] }));
     const frame = await harness.send('A question');
@@ -219,7 +230,6 @@ describe('a conversation in the editor', () => {
     const scripts = [{ tools: [{ id: 'two1', name: 'edit_file', arguments: [input] }] }, { text: ['Changed once.'] }];
     harness.answer(answerWith(...scripts));
     const shared = () => readFileSync(join(harness.workspace, 'shared.txt'), 'utf8');
-    await harness.newConversation();
     const frame = await harness.send('Edit in two windows');
     await frame.getByRole('button', { name: 'Allow once' }).waitFor();
     const second = await harness.open();

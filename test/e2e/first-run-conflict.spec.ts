@@ -14,9 +14,6 @@ describe('another extension that completes code', () => {
     page = await harness.open();
     page.setDefaultTimeout(30_000);
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await screenshot(page, 'first-run-conflict-failed');
-  });
   after(() => harness.close());
 
   const NOTICE = 'Other Tool and Svc both complete code';

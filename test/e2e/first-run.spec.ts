@@ -17,10 +17,6 @@ describe('first run', () => {
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      await screenshot(page, `first-run-failed-${this.currentTest.title.slice(0, 9)}`);
-  });
   after(() => harness.close());
 
   /** Runs a command that opens something which keeps the quick input open. */

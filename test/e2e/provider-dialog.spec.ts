@@ -25,9 +25,6 @@ describe('provider dialog', () => {
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await screenshot(page, 'provider-dialog-failed');
-  });
   after(async () => {
     await harness.close();
     await upstream.close();

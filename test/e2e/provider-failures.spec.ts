@@ -27,9 +27,6 @@ describe('providers that refuse requests', () => {
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await screenshot(page, 'provider-failures-failed');
-  });
   after(async () => {
     await harness.close();
     await upstream.close();

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -24,9 +24,6 @@ describe('a key that was entered in VS Code', () => {
     page = await harness.open();
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).waitFor();
-  });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await screenshot(page, 'terminal-key-failed');
   });
   after(async () => {
     await harness.close();

@@ -22,6 +22,9 @@ export interface WorkbenchOptions {
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
+/** Workbenches that are open, for pictures of failed tests. */
+export const openPages = new Set<Page>();
+
 /** Opens a workbench page in the browser host. */
 export async function openWorkbench(browser: Browser, host: CodeServer, options: WorkbenchOptions): Promise<Page> {
   const context = await browser.newContext({
@@ -29,6 +32,8 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
+  openPages.add(page);
+  page.once('close', () => openPages.delete(page));
   await options.prepare?.(page);
   await page.goto(workbenchUrl(host, options));
   return page;

@@ -171,7 +171,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   #ownCommands(): Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>> {
     const current = () => this.#side?.surface.conversation.session;
     return {
-      'svc.chat.new': async () => this.#show(await this.#revealed()),
+      'svc.chat.new': () => this.#showNew(),
       'svc.chat.history': () => this.#pick(() => this.#revealed()),
       'svc.chat.openInEditor': () => this.#openPanel(false),
       'svc.chat.openInWindow': () => this.#openPanel(true),
@@ -273,6 +273,20 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   async #pick(place: () => Surface | Promise<Surface>): Promise<void> {
     const id = await pickConversation(this.#conversations, workspaceId());
     if (id !== undefined) await this.#show(await place(), id);
+  }
+
+  /**
+   * Shows a new conversation. One without messages is new already and keeps its draft: the user may have begun to type.
+   */
+  async #showNew(): Promise<void> {
+    const isNew = ({ session }: OpenConversation) => session.messages.length === 0;
+    // The first message may be sent while the view is being shown.
+    const before = this.#side?.surface.conversation;
+    const wasNew = before !== undefined && isNew(before);
+    const surface = await this.#revealed();
+    const shown = surface.conversation;
+    if (shown === before ? wasNew : isNew(shown)) surface.focusInput();
+    else await this.#show(surface);
   }
 
   /** Shows a conversation in a surface. @param id absent: a new conversation. */
