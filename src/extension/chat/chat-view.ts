@@ -144,13 +144,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#conversations.dispose();
   }
 
-  /** Called by VS Code when the view is shown: again after each move and each time it was hidden. */
+  /** Called by VS Code when the view is shown for the first time, and again after each move. */
   async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
     const last = this.#deps.drafts.get<string>(LAST);
     const conversation = last === undefined ? this.#conversations.create() : await this.#conversations.open(last);
     const surface = this.#place(view.webview, conversation);
     this.#side = { view, surface };
     this.#sideReady.resolve(surface);
+    view.onDidChangeVisibility(() => view.visible || surface.pageEnded());
     view.onDidDispose(() => {
       if (this.#side?.surface === surface) {
         this.#side = undefined;
@@ -356,6 +357,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     surface.onTitle((title) => {
       panel.title = title || vscode.l10n.t('Chat');
     });
+    panel.onDidChangeViewState(() => panel.visible || surface.pageEnded());
     panel.onDidDispose(() => this.#drop(surface));
     this.#write(panel.webview);
   }

@@ -142,6 +142,11 @@ export class Surface {
     else this.#focusWanted = true;
   }
 
+  /** VS Code ends a page that is hidden, and loads it again. What is sent to the new one before it is ready is lost. */
+  pageEnded(): void {
+    this.#ready = false;
+  }
+
   attach(attachments: readonly Attachment[]): void {
     if (attachments.length === 0) return;
     const { draft } = this.#conversation;
