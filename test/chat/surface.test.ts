@@ -15,6 +15,7 @@ describe('ChatSurface', () => {
   const NOTHING = async () => [];
   let folder: string;
   let conversation: OpenConversation;
+  let surface: Surface;
   let posted: ToPage[];
   let failures: unknown[];
   let resume: () => void;
@@ -68,7 +69,7 @@ describe('ChatSurface', () => {
       openPath: async () => undefined,
       run: () => undefined,
     };
-    new Surface(webview, host, conversation);
+    surface = new Surface(webview, host, conversation);
   });
   afterEach(() => {
     resume();
@@ -81,6 +82,22 @@ describe('ChatSurface', () => {
     while (drafts().at(-1)?.text !== text) await new Promise(setImmediate);
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
+
+  it('ChatSurface: the input gets the focus when the page is ready, also when the page was hidden and is loaded again', () => {
+    const focused = () => posted.filter(({ type }) => type === 'focus').length;
+    surface.focusInput();
+    assert.equal(focused(), 0);
+    say({ type: 'ready' });
+    assert.equal(focused(), 1);
+    surface.pageEnded();
+    surface.focusInput();
+    assert.equal(focused(), 1);
+    say({ type: 'ready' });
+    assert.equal(focused(), 2);
+    surface.pageEnded();
+    say({ type: 'ready' });
+    assert.equal(focused(), 2);
+  });
 
   it('ChatSurface: a message that is sent while an answer is running waits, survives on disk, and can be edited', async () => {
     void conversation.session.send({ text: 'First' });
