@@ -23,7 +23,8 @@ export interface ServeProcess {
 export class ServeHarness {
   readonly folder: string;
   readonly upstream: Upstream;
-  readonly #children: ChildProcess[] = [];
+  /** The gateways that were started, also those that do not listen yet. */
+  readonly children: ChildProcess[] = [];
 
   static async start(): Promise<ServeHarness> {
     const harness = new ServeHarness(await mkdtemp(path.join(tmpdir(), 'svc-serve-')), await startUpstream());
@@ -37,7 +38,7 @@ export class ServeHarness {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#children) {
+    for (const child of this.children) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       child.kill('SIGKILL');
       await once(child, 'exit');
@@ -64,7 +65,7 @@ export class ServeHarness {
       [CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
       { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', log ?? 'pipe'] },
     );
-    this.#children.push(child);
+    this.children.push(child);
     let written = '';
     const waiting = new Set<() => void>();
     child.stderr?.on('data', (chunk) => {

@@ -49,7 +49,8 @@ export class Primary {
   readonly #collecting = new Map<number, (text: string) => void>();
   #number = 0;
   #failures = 0;
-  #ending = false;
+  /** Fires when all workers must end. */
+  readonly #end = new AbortController();
   #replacing: Promise<void> = Promise.resolve();
 
   constructor(options: PrimaryOptions) {
@@ -63,6 +64,7 @@ export class Primary {
   async start(): Promise<number> {
     const first = this.#fork();
     if (!(await first.ready)) return first.worker.process.exitCode ?? 1;
+    if (this.#ending) return 0;
     const others = Array.from({ length: this.#options.count - 1 }, () => this.#fork());
     await Promise.all(others.map(({ ready }) => ready));
     this.#options.log.info({ workers: this.#workers.size }, 'all workers accept requests');
@@ -76,12 +78,16 @@ export class Primary {
 
   /** Ends all workers. @param hurry whether their requests end at once. */
   async end(hurry: AbortSignal): Promise<void> {
-    this.#ending = true;
+    this.#end.abort();
     const { delayMs, drainMs } = this.#options;
     hurry.addEventListener('abort', () => {
       for (const id of this.#workers.keys()) this.#send(id, { type: 'hurry' });
     });
     await Promise.all([...this.#workers.values()].map((each) => this.#stop(each, delayMs, false, delayMs + drainMs)));
+  }
+
+  get #ending(): boolean {
+    return this.#end.signal.aborted;
   }
 
   async #replaceAll(): Promise<void> {
@@ -143,8 +149,13 @@ export class Primary {
       { alert: 'worker-ended', worker: ended.worker.process.pid, code, signal, waitMs },
       'a worker ended: it is started again',
     );
-    await sleep(waitMs);
-    while (!this.#ending && !(await this.#fork().ready)) await sleep(MAX_WAIT_MS);
+    await this.#wait(waitMs);
+    while (!this.#ending && !(await this.#fork().ready)) await this.#wait(MAX_WAIT_MS);
+  }
+
+  /** Resolves after this time, or when all workers must end: the primary ends with them. */
+  async #wait(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
 
   #receive(id: number, message: WorkerMessage): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Responder } from '../../upstream/upstream.ts';
@@ -164,6 +164,17 @@ describe('svc serve --workers', () => {
     assert.deepEqual(await exit, [0, null]);
     const { stdout } = await harness.svc('usage', '--json');
     assert.match(stdout, /"requests":\s*9\b/);
+  });
+
+  it('SIGTERM while the first worker starts: no further one is started, and the gateway ends', async () => {
+    const starting = harness.serve(['--workers', String(WORKERS)]).catch(() => undefined);
+    const [child] = harness.children;
+    assert.ok(child);
+    const exit = once(child, 'exit');
+    await until('the first worker is started', () => spawnSync('pgrep', ['-P', String(child.pid)]).status === 0);
+    child.kill('SIGTERM');
+    assert.deepEqual(await exit, [0, null]);
+    await starting;
   });
 
   it('SIGUSR2: replaces all workers, cuts no stream and fails no request', async function () {
