@@ -23,7 +23,7 @@ export interface PrimaryOptions {
 interface Started {
   readonly worker: Worker;
   readonly at: number;
-  /** It was told to stop. */
+  /** It was told to stop, or is being replaced: no other one is started when it ends. */
   stopping: boolean;
   /** Resolves with whether it accepts requests; false if it ended before. */
   readonly ready: Promise<boolean>;
@@ -61,7 +61,13 @@ export class Primary {
   }
 
   /** Starts one worker, and the others when it accepts requests. @returns its exit code if it does not. */
-  async start(): Promise<number> {
+  start(): Promise<number> {
+    const started = this.#startAll();
+    this.#replacing = started.then(() => undefined);
+    return started;
+  }
+
+  async #startAll(): Promise<number> {
     const first = this.#fork();
     if (!(await first.ready)) return first.worker.process.exitCode ?? 1;
     if (this.#ending) return 0;
@@ -71,7 +77,7 @@ export class Primary {
     return 0;
   }
 
-  /** Replaces the workers one after the other. A worker ends when its requests have ended. */
+  /** Replaces the workers one after the other, when all are started. A worker ends when its requests have ended. */
   replace(): void {
     this.#replacing = this.#replacing.then(() => this.#replaceAll());
   }
@@ -94,9 +100,13 @@ export class Primary {
     const { log, drainMs } = this.#options;
     log.info({ workers: this.#workers.size }, 'replacing the workers');
     for (const old of [...this.#workers.values()]) {
-      if (this.#ending || old.stopping) continue;
+      if (this.#ending || old.stopping || old.worker.isDead()) continue;
+      // If it ends by itself from now on, the new one takes its place.
+      old.stopping = true;
       const { ready, worker } = this.#fork();
       if (!(await ready)) {
+        old.stopping = false;
+        if (old.worker.isDead()) void this.#restart(0);
         log.error({ worker: worker.process.pid }, 'the new worker does not start: the others go on');
         return;
       }
@@ -149,6 +159,11 @@ export class Primary {
       { alert: 'worker-ended', worker: ended.worker.process.pid, code, signal, waitMs },
       'a worker ended: it is started again',
     );
+    await this.#restart(waitMs);
+  }
+
+  /** Starts a worker after this time, again and again until it accepts requests. */
+  async #restart(waitMs: number): Promise<void> {
     await this.#wait(waitMs);
     while (!this.#ending && !(await this.#fork().ready)) await this.#wait(MAX_WAIT_MS);
   }

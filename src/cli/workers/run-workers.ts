@@ -47,10 +47,11 @@ async function runPrimary(options: WorkersOptions, io: Io, ended: AbortSignal): 
   const budgets = await openBudgets(options, io);
   const primary = new Primary({ ...options, budgets });
   const replace = () => primary.replace();
+  // The first worker may accept requests long before the others: without a listener, the signal would end them all.
+  process.on('SIGUSR2', replace);
   try {
     const started = await Promise.race([primary.start(), aborted(ended)]);
     if (started !== 0) return started;
-    process.on('SIGUSR2', replace);
     await aborted(ended);
     return 0;
   } finally {

@@ -208,6 +208,28 @@ describe('svc serve --workers', () => {
     assert.ok(after.every((pid) => !before.includes(pid)));
   });
 
+  it('SIGUSR2 while the workers start: they are replaced when all are started', async function () {
+    this.timeout(120_000);
+    const gateway = await harness.serve(['--workers', String(WORKERS)]);
+    gateway.child.kill('SIGUSR2');
+    await gateway.logged('all workers were replaced');
+    assert.equal(workers(gateway).length, WORKERS);
+    assert.equal(await status(gateway, await createKey()), 200);
+  });
+
+  it('SIGUSR2 while a worker ends by itself: there are as many workers as before', async function () {
+    this.timeout(120_000);
+    const gateway = await serve();
+    const [first, ...others] = workers(gateway);
+    assert.ok(first);
+    gateway.child.kill('SIGUSR2');
+    await gateway.logged('replacing the workers');
+    process.kill(first, 'SIGKILL');
+    await gateway.logged('all workers were replaced');
+    await until('each has a successor', () => others.every((pid) => !workers(gateway).includes(pid)));
+    assert.equal(workers(gateway).length, WORKERS);
+  });
+
   it('the primary is killed: its workers end, and their rows are stored', async () => {
     const key = await createKey();
     const gateway = await serve();
