@@ -210,11 +210,12 @@ describe('svc serve --workers', () => {
 
   it('SIGUSR2 while the workers start: they are replaced when all are started', async function () {
     this.timeout(120_000);
+    const key = await createKey();
     const gateway = await harness.serve(['--workers', String(WORKERS)]);
     gateway.child.kill('SIGUSR2');
     await gateway.logged('all workers were replaced');
     assert.equal(workers(gateway).length, WORKERS);
-    assert.equal(await status(gateway, await createKey()), 200);
+    assert.equal(await status(gateway, key), 200);
   });
 
   it('SIGUSR2 while a worker ends by itself: there are as many workers as before', async function () {
