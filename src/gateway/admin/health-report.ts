@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import type { UpstreamReport } from '../accounting/upstream-health.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import { adminScope } from '../admin/api/schemas.ts';
 import { openDatabase } from '../state/state-database.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { Rate } from '../limits/rate.ts';

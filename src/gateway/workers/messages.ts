@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { REQUEST_FILTERS } from '../accounting/request-history.ts';
 
 const rateQuestion = z.object({

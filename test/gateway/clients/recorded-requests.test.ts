@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type StrictFormat, type StrictProvider, startStrictProvider } from '../../upstream/strict/strict-provider.ts';
 import { providers, startTestGateway, type TestGateway } from '../gateway-under-test.ts';
 
