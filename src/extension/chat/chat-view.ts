@@ -151,7 +151,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     const surface = this.#place(view.webview, conversation);
     this.#side = { view, surface };
     this.#sideReady.resolve(surface);
-    view.onDidChangeVisibility(() => view.visible || surface.pageEnded());
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) surface.pageEnded();
+    });
     view.onDidDispose(() => {
       if (this.#side?.surface === surface) {
         this.#side = undefined;
@@ -357,7 +359,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     surface.onTitle((title) => {
       panel.title = title || vscode.l10n.t('Chat');
     });
-    panel.onDidChangeViewState(() => panel.visible || surface.pageEnded());
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) surface.pageEnded();
+    });
     panel.onDidDispose(() => this.#drop(surface));
     this.#write(panel.webview);
   }
