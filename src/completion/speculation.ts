@@ -33,19 +33,23 @@ export class Speculation {
   readonly #display: SuggestionDisplay;
   readonly #settings: () => CompletionSettings;
   readonly #clock: Clock;
+  readonly #isCurrent: (view: CaretView) => boolean;
 
+  /** @param isCurrent whether the document still has the text of a view. */
   constructor(
     clock: Clock,
     sender: CompletionSender,
     cache: SuggestionCache,
     display: SuggestionDisplay,
     settings: () => CompletionSettings,
+    isCurrent: (view: CaretView) => boolean,
   ) {
     this.#clock = clock;
     this.#sender = sender;
     this.#cache = cache;
     this.#display = display;
     this.#settings = settings;
+    this.#isCurrent = isCurrent;
   }
 
   /** Deferred to a later tick, so that it does not delay showing the suggestion. */
@@ -54,7 +58,8 @@ export class Speculation {
   }
 
   #from(shown: DisplayedSuggestion, view: CaretView): void {
-    if (this.#display.answer !== shown.answer) return;
+    const isShown = (): boolean => this.#display.answer === shown.answer && this.#isCurrent(view);
+    if (!isShown()) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
     const { text, replaceBefore, replaceAfter } = shown;
     const after = withInsertion(view.document, shown.position, { text, before: replaceBefore, after: replaceAfter });
@@ -63,7 +68,7 @@ export class Speculation {
       this.#cache.find(next.document, next.position, next.model.ref).some(({ answer }) => answer !== shown.answer);
     if (isKnown()) return;
     void this.#sender.snippets(view).then((snippets) => {
-      if (this.#display.answer !== shown.answer || isKnown()) return;
+      if (!isShown() || isKnown()) return;
       this.#sender.send(next, snippets, { reason: 'speculation', basis: shown.answer });
     });
   }

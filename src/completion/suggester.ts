@@ -66,6 +66,7 @@ export class Suggester {
   readonly #speculation: Speculation;
   readonly #reopened = new Emitter<[uri: string]>();
   #view: CaretView | undefined;
+  #lastChange: { readonly uri: string; readonly version: number } | undefined;
   #shown: SuggestRequest['document'] | undefined;
   /** The document where the last request of the user could not be served. */
   #blockedIn: string | undefined;
@@ -86,7 +87,15 @@ export class Suggester {
       },
       ended: (answer, uri, end) => this.#handleEnd(answer, uri, end),
     });
-    this.#speculation = new Speculation(this.#clock, this.#sender, this.#cache, this.#display, deps.settings);
+    const isCurrent = (view: CaretView) => this.#isCurrent(view);
+    this.#speculation = new Speculation(
+      this.#clock,
+      this.#sender,
+      this.#cache,
+      this.#display,
+      deps.settings,
+      isCurrent,
+    );
   }
 
   dispose(): void {
@@ -177,9 +186,10 @@ export class Suggester {
     this.#display.put(undefined);
   }
 
-  /** Returns the number of characters of suggestions that the change accepted. */
-  documentChanged(change: DocumentChange): number {
+  /** @param version of the document after the change. @returns the characters of suggestions that it accepted. */
+  documentChanged(change: DocumentChange, version: number): number {
     this.#retries = 0;
+    this.#lastChange = { uri: change.uri, version };
     this.#sender.debounce.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#display.changed(change);
@@ -200,6 +210,7 @@ export class Suggester {
   documentClosed(uri: string): void {
     if (this.#view?.document.uri === uri) this.#view = undefined;
     if (this.#shown?.uri === uri) this.#shown = undefined;
+    if (this.#lastChange?.uri === uri) this.#lastChange = undefined;
     this.#sender.documentClosed(uri);
   }
 
@@ -337,10 +348,17 @@ export class Suggester {
     if (end !== 'answered') this.#blockedIn = uri;
     if (end === 'failed') this.#retryLater();
     else if (end === 'outdated') this.#reopen();
-    if (!this.#display.has(answer) || this.#view === undefined) return;
+    const view = this.#view;
+    if (!this.#display.has(answer) || view === undefined || !this.#isCurrent(view)) return;
     // The last piece may not be on screen yet. Speculation must start after the complete text.
-    const [whole] = this.#lookUp(this.#view).shown;
-    if (whole?.answer === answer) this.#speculation.from(whole, this.#view);
+    const [whole] = this.#lookUp(view).shown;
+    if (whole?.answer === answer) this.#speculation.from(whole, view);
+  }
+
+  /** Whether the document has not changed since the view was made. */
+  #isCurrent({ document: { uri, version } }: CaretView): boolean {
+    const change = this.#lastChange;
+    return change?.uri !== uri || change.version <= version;
   }
 
   #present(view: CaretView, known: readonly DisplayedSuggestion[]): readonly Suggestion[] {

@@ -2,7 +2,10 @@ import * as vscode from 'vscode';
 import type { DocumentText, Position } from '../completion/document/document-text.ts';
 import type { DocumentChange } from '../completion/document/suggestion.ts';
 
-/** Adapts a VS Code document for the completion engine. Reads lines on demand. */
+/**
+ * Adapts a VS Code document for the completion engine. Reads lines on demand: after a change they are those of the new
+ * text, and empty where that has ended.
+ */
 export function documentView(document: vscode.TextDocument): DocumentText {
   const path = pathInFolder(document.uri);
   return {
@@ -12,7 +15,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
     version: document.version,
     eol: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',
     lineCount: document.lineCount,
-    lineAt: (line) => document.lineAt(line).text,
+    lineAt: (line) => (line < document.lineCount ? document.lineAt(line).text : ''),
   };
 }
 

@@ -4,7 +4,7 @@ import {
   DEFAULT_COMPLETION_SETTINGS,
 } from '../../src/completion/document/completion-settings.ts';
 import type { DocumentText, Position } from '../../src/completion/document/document-text.ts';
-import type { DocumentChange, Suggestion, SuggestRequest } from '../../src/completion/document/suggestion.ts';
+import type { Suggestion, SuggestRequest } from '../../src/completion/document/suggestion.ts';
 import type { CompletionRequest, SendFimRequest } from '../../src/completion/request/in-flight.ts';
 import { Suggester, type SuggesterDeps } from '../../src/completion/suggester.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
@@ -145,22 +145,20 @@ export class EditorHarness {
 
   /** Replaces `deleted` characters before and `over` after the caret by `text`, and inserts `behind` after the caret. */
   edit(text: string, how: { deleted?: number; over?: number; behind?: string } = {}): void {
-    this.suggester.documentChanged(this.change(text, how));
+    this.change(text, how);
     this.requestSuggestion();
   }
 
-  /** Like `edit`, but the editor has not reported the change yet. */
-  change(text: string, { deleted = 0, over = 0, behind = '' } = {}): DocumentChange {
+  /** Like `edit`, but the editor has not requested suggestions yet. */
+  change(text: string, { deleted = 0, over = 0, behind = '' } = {}): void {
     const end = this.file.position;
     this.file.before = this.file.before.slice(0, this.file.before.length - deleted);
     const start = this.file.position;
     this.file.before += text;
     this.file.after = behind + this.file.after.slice(over);
     this.file.version++;
-    return {
-      uri: this.file.uri,
-      changes: [{ start, end: { line: end.line, character: end.character + over }, text: text + behind }],
-    };
+    const change = { start, end: { line: end.line, character: end.character + over }, text: text + behind };
+    this.suggester.documentChanged({ uri: this.file.uri, changes: [change] }, this.file.version);
   }
 
   async type(text: string, gapMs = 120): Promise<void> {

@@ -211,7 +211,7 @@ describe('suggestions and editor behaviour', () => {
     await editor.clock.pass(1000);
     assert.equal(editor.visible[0]?.requestAfterAccept, true);
     editor.settings = { ...editor.settings, trigger: 'manual' };
-    editor.suggester.documentChanged(editor.change(';'));
+    editor.change(';');
     editor.requestSuggestion({ trigger: 'invoke' });
     await editor.clock.pass(1000);
     assert.equal(editor.requests.length, 1);
@@ -229,7 +229,7 @@ describe('suggestions and editor behaviour', () => {
     await editor.clock.pass(1000);
     assert.equal(editor.grown.length, 1);
     assert.equal(editor.visible[0]?.requestAfterAccept, false);
-    editor.suggester.documentChanged(editor.change('alpha;\nbeta;'));
+    editor.change('alpha;\nbeta;');
     editor.requestSuggestion({ trigger: 'invoke' });
     await editor.clock.pass(1000);
     assert.equal(editor.requests.length, 2);
@@ -299,6 +299,37 @@ describe('completion requests', () => {
     assert.equal(editor.requests.length, 2);
     editor.accept();
     assert.equal(editor.ghost, '\nb();');
+  });
+
+  it('request: nothing is requested in advance for a text that has changed meanwhile', async () => {
+    const free = { ref: 'local/fim', contextTokens: 0, cost: { input: 0, output: 0 } };
+    const editor = new EditorHarness('|\n', { model: () => free });
+    editor.answers = () => ['a();'];
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    editor.settings = { ...editor.settings, speculation: 'free' };
+    editor.requestSuggestion();
+    // The same answer is still the one on display.
+    editor.change('a');
+    await editor.clock.pass(1000);
+    assert.equal(editor.requests.length, 1);
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.requests.length, 2);
+    assert.ok(editor.requests[1]?.fimRequest.prefix.endsWith('a();'));
+  });
+
+  it('request: a document that is opened again begins with its first version', async () => {
+    const free = { ref: 'local/fim', contextTokens: 0, cost: { input: 0, output: 0 } };
+    const editor = new EditorHarness('|\n', { model: () => free });
+    editor.settings = { ...editor.settings, speculation: 'free' };
+    editor.answers = () => ['a();'];
+    editor.change('b();\n');
+    editor.suggester.documentClosed(editor.file.uri);
+    editor.file.version = 1;
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.requests.length, 2);
   });
 
   it('request: waits for context at most 30 ms', async () => {

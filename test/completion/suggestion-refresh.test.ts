@@ -119,7 +119,7 @@ describe('requests after a change of the conditions', () => {
     await editor.clock.pass(1000);
     assert.equal(editor.suggester.state.kind, 'problem');
     const menu = new AbortController();
-    editor.suggester.documentChanged(editor.change('y'));
+    editor.change('y');
     const { document, position } = editor.file;
     void editor.suggester.suggest({ document, position, trigger: 'automatic' }, menu.signal);
     menu.abort();
@@ -155,7 +155,7 @@ describe('requests of the editor after a suggestion grew', () => {
     await editor.clock.pass(1000);
     assert.equal(editor.ghost, 'wrong();');
     // The editor has not requested a suggestion yet when the grown one triggers a request.
-    editor.suggester.documentChanged(editor.change(' + '));
+    editor.change(' + ');
     editor.requestSuggestion({ trigger: 'grown' });
     await editor.clock.pass(2000);
     assert.equal(editor.ghost, 'right();');

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Suggestion, SuggestRequest } from '../../completion/document/suggestion.ts';
+import type { DocumentChange, Suggestion, SuggestRequest } from '../../completion/document/suggestion.ts';
 import type { Suggester } from '../../completion/suggester.ts';
 import { documentView, toChanges } from '../document-view.ts';
 import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
@@ -50,11 +50,13 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
-      const accepted = suggester.documentChanged({
+      const undone = reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo';
+      const change: DocumentChange = {
         uri: document.uri.toString(),
         changes: toChanges(contentChanges),
-        ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
-      });
+        ...(reason === undefined ? {} : { reason: undone }),
+      };
+      const accepted = suggester.documentChanged(change, document.version);
       if (accepted > 0) onAccepted();
     }),
     vscode.window.onDidChangeActiveTextEditor(shown),

@@ -12,7 +12,7 @@ import {
 import type { Suggestion } from '../../../src/completion/document/suggestion.ts';
 import type { CompletionRequest } from '../../../src/completion/request/in-flight.ts';
 import { Suggester } from '../../../src/completion/suggester.ts';
-import type { Contestant, Edit } from './editor.ts';
+import type { Contestant } from './editor.ts';
 
 const URI = 'file:///bench/fixture.ts';
 /** Codestral's price, so that speculation is not free. */
@@ -27,7 +27,7 @@ export function ours(fill: CompletionRequest, clock: Clock, settings: Partial<Co
     clock,
   });
   return {
-    edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
+    edited: (edit, version) => suggester.documentChanged({ uri: URI, changes: [edit] }, version),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
     onDidGrow: (listener) => {
       const subscription = suggester.onDidGrow(listener);

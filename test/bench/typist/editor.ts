@@ -13,7 +13,8 @@ export interface Edit {
 
 /** The completion engine: ours or the plain reference. */
 export interface Contestant {
-  edited(edit: Edit): void;
+  /** @param version of the document after the edit. */
+  edited(edit: Edit, version: number): void;
   suggest(
     document: DocumentText,
     position: Position,
@@ -45,6 +46,7 @@ export class Editor {
   readonly #appeared: () => void;
   readonly #leave: () => void;
   #controller = new AbortController();
+  #version = 1;
   #lines: string[] | undefined;
 
   constructor(before: string, after: string, contestant: Contestant, clock: Clock, appeared: () => void) {
@@ -70,8 +72,9 @@ export class Editor {
     this.before = this.before.slice(0, this.before.length - deleted) + text;
     this.after = behind + this.after.slice(over);
     this.#lines = undefined;
+    this.#version += 1;
     this.#typeThrough(deleted > 0 ? undefined : text);
-    this.#contestant.edited({ start, end, text: text + behind });
+    this.#contestant.edited({ start, end, text: text + behind }, this.#version);
     this.#ask();
   }
 
@@ -105,7 +108,7 @@ export class Editor {
       uri: 'file:///bench/fixture.ts',
       path: 'fixture.ts',
       languageId: 'typescript',
-      version: 1,
+      version: this.#version,
       eol: '\n',
       lineCount: lines.length,
       lineAt: (line) => lines[line] ?? '',

@@ -74,7 +74,7 @@ async function typeOnce(files: readonly string[], keys: number): Promise<{ onKey
       lineAt: (line) => lines[line] ?? '',
     };
     const began = performance.now();
-    suggester.documentChanged({ uri: document.uri, changes: [{ start, end: start, text: character }] });
+    suggester.documentChanged({ uri: document.uri, changes: [{ start, end: start, text: character }] }, 1);
     void suggester.suggest({ document, position: { ...position }, trigger: 'automatic' }, new AbortController().signal);
     onKey.push(performance.now() - began);
     const requests = traffic.requests;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { documentView } from '../../../src/extension/document-view.ts';
 import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
 import { until, writeFile } from './until.ts';
 
@@ -179,5 +180,17 @@ describe('the settings and commands of completions', () => {
       wanted.filter((name) => !commands.includes(`svc.completion.${name}`)),
       [],
     );
+  });
+});
+
+describe('views of documents', () => {
+  it('document view: lines beyond the end of a text that became shorter are empty', async () => {
+    const document = await vscode.workspace.openTextDocument({ content: 'one\ntwo\nthree' });
+    const view = documentView(document);
+    const change = new vscode.WorkspaceEdit();
+    change.delete(document.uri, new vscode.Range(0, 3, 2, 5));
+    assert.equal(await vscode.workspace.applyEdit(change), true);
+    assert.deepEqual([view.lineCount, document.lineCount], [3, 1]);
+    assert.deepEqual([0, 1, 2].map(view.lineAt), ['one', '', '']);
   });
 });
