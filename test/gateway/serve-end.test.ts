@@ -53,6 +53,14 @@ describe('end of requests of svc serve', () => {
     await reader?.cancel();
   });
 
+  it('SIGUSR2 without workers: is ignored with a line in the log', async () => {
+    const { url, child, logged } = await harness.serve();
+    child.kill('SIGUSR2');
+    await logged('SIGUSR2 was ignored');
+    const answer = await harness.send(url, {}, KEY);
+    assert.equal(answer.status, 200);
+  });
+
   it('svc serve --drain-delay: after SIGTERM it is not ready and accepts requests, and a second signal ends the delay', async () => {
     const { url, child, logged } = await harness.serve(['--drain-delay', '3600']);
     child.kill('SIGTERM');

@@ -50,11 +50,22 @@ export async function run(args: string[], outer: Io): Promise<number> {
   };
   const parent = { exitWithStdin: values['exit-with-stdin'] === true, parentPid: values['parent-pid'] };
   const workers = values.workers === undefined ? 1 : parseWorkers(values.workers);
-  if (workers === 1) return serve(options, io, untilParentEnds(io, parent));
+  if (workers === 1) return serveAlone(options, io, untilParentEnds(io, parent));
   const { runWorkers } = await import('../workers/run-workers.ts');
   return runWorkers({ ...options, count: workers }, io, parent, (channel) =>
     serve(options, channel.io, channel.io.signal, channel),
   );
+}
+
+/** Ignores the signal that replaces workers: without a listener, it would end the process and cut all streams. */
+async function serveAlone(options: ServeOptions, io: Io, ended: AbortSignal): Promise<number> {
+  const ignore = () => options.log.warn({}, 'SIGUSR2 was ignored: it replaces workers, see --workers');
+  process.on('SIGUSR2', ignore);
+  try {
+    return await serve(options, io, ended);
+  } finally {
+    process.off('SIGUSR2', ignore);
+  }
 }
 
 /** One gateway. @param worker if it is one of several processes. */
