@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { singleHeader } from '../answer-start.ts';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { Agent, EnvHttpProxyAgent } from './undici.ts';
 
 export interface UndiciTransport extends Transport {
   /** The connection pool, for callers that forward bytes themselves. */

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { contentDecoder, isEncoded } from '../../../provider/transport/content-decoder.ts';
+import { Agent } from '../../../provider/transport/undici.ts';
 import { htmlText } from './html-text.ts';
 import { isPublicAddress } from './public-address.ts';
 import { type WebOptions, webAddress } from './web-address.ts';

@@ -1,0 +1,21 @@
+// Modules of undici that have no declarations of their own.
+declare module 'undici/lib/dispatcher/agent.js' {
+  import { Agent } from 'undici';
+  export default Agent;
+}
+
+declare module 'undici/lib/dispatcher/dispatcher.js' {
+  import { Dispatcher } from 'undici';
+  export default Dispatcher;
+}
+
+declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
+  import { EnvHttpProxyAgent } from 'undici';
+  export default EnvHttpProxyAgent;
+}
+
+declare module 'undici/lib/api/index.js' {
+  /** `request`, `connect` and other methods of dispatchers. */
+  const api: Readonly<Record<string, unknown>>;
+  export default api;
+}
