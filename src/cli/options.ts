@@ -1,3 +1,4 @@
+import { ADMIN_SCOPES } from '../gateway/admin/api/admin-scopes.ts';
 import type { Run } from './io.ts';
 /**
  * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the
@@ -96,7 +97,7 @@ export const OPTIONS = {
     admin: {
       type: 'string',
       value: 'SCOPE',
-      choices: ['read', 'keys', 'all'],
+      choices: ADMIN_SCOPES,
       summary: 'create: let the key use the admin API: read everything, also change keys, or also admin keys.',
     },
     budget: {

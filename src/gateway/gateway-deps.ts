@@ -7,7 +7,7 @@ import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
 import type { UpstreamHealth } from './accounting/upstream-health.ts';
 import type { LiveRequests } from './admin/live-requests.ts';
-import type { Presence } from './admin/replicas.ts';
+import type { Presence } from './admin/presence.ts';
 import type { SignInLimit } from './admin/sign-in-limit.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';

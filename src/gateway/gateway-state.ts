@@ -6,7 +6,7 @@ import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
 import { UpstreamHealth } from './accounting/upstream-health.ts';
 import { LiveRequests } from './admin/live-requests.ts';
-import { Presence } from './admin/replicas.ts';
+import { Presence } from './admin/presence.ts';
 import { SignInLimit } from './admin/sign-in-limit.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';

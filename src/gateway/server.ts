@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
-import { describeThisReplica } from './admin/replicas.ts';
+import { describeThisReplica } from './admin/presence.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { BodyMemory } from './http/body-memory.ts';
 import { checkOrigin, corsHeaders } from './http/origin-check.ts';
@@ -160,7 +160,7 @@ function finished(deps: GatewayDeps, context: RequestContext): void {
   deps.log.info(
     {
       id,
-      ...(publicId === id ? {} : { clientId: publicId }),
+      clientId: publicId === id ? undefined : publicId,
       method: request.method,
       route: logFields.route ?? withoutKeys(context.path, deps.keys),
       status,

@@ -1,5 +1,5 @@
 import { describeThisHealth } from '../../gateway/admin/health-report.ts';
-import { describeThisReplica } from '../../gateway/admin/replicas.ts';
+import { describeThisReplica } from '../../gateway/admin/presence.ts';
 import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
 import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { AdminScope } from '../admin/api/schemas.ts';
+import type { AdminScope } from '../admin/api/admin-scopes.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 /** The owner of the key that a request presents. */

@@ -5,7 +5,8 @@ import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { type AdminScope, adminScope, type KeyState } from '../admin/api/schemas.ts';
+import { type AdminScope, isAdminScope } from '../admin/api/admin-scopes.ts';
+import type { KeyState } from '../admin/api/schemas.ts';
 import { type Actor, type Change, writeAudit } from '../state/audit-log.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
@@ -275,7 +276,7 @@ export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.n
     createdAt: Number(row.created_at),
     ...(row.organization === null ? {} : { organization: String(row.organization) }),
     ...(row.user === null ? {} : { user: String(row.user) }),
-    ...defined({ admin: adminScope.safeParse(row.admin).data }),
+    ...(isAdminScope(row.admin) ? { admin: row.admin } : {}),
     limits: {
       budgets: (budgetsOf.get(String(row.name)) ?? []).map(readBudget),
       rates: (ratesOf.get(String(row.name)) ?? []).map(readRate),

@@ -1,4 +1,12 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type LabelValues,
+  Registry,
+} from 'prom-client';
 import type { Usage } from '../../wire/event.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 
@@ -20,12 +28,30 @@ export interface MeasuredAnswer {
   readonly firstByteSeconds: number;
 }
 
+/** Amounts that wait until a counter is read, because prom-client takes long to find a series by its labels. */
+class Tally {
+  readonly #waiting = new Map<string, { readonly labels: LabelValues<string>; amount: number }>();
+
+  add(labels: LabelValues<string>, amount: number): void {
+    let series = '';
+    for (const name in labels) series += `${name} ${labels[name]}\n`;
+    const found = this.#waiting.get(series);
+    if (found === undefined) this.#waiting.set(series, { labels, amount });
+    else found.amount += amount;
+  }
+
+  move(counter: Counter): void {
+    for (const { labels, amount } of this.#waiting.values()) counter.inc(labels, amount);
+    this.#waiting.clear();
+  }
+}
+
 /** The metrics of one gateway, with those of its process. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = this.#counter('requests_total', 'Requests by route and status.', ['route', 'status']);
-  readonly #tokens = this.#counter('tokens_total', 'Tokens by model and kind.', ['model', 'kind', ...CHOSEN]);
-  readonly #cost = this.#counter('cost_usd_total', 'Cost in USD by model.', ['model', ...CHOSEN]);
+  readonly #requests = this.#tally('requests_total', 'Requests by route and status.', ['route', 'status']);
+  readonly #tokens = this.#tally('tokens_total', 'Tokens by model and kind.', ['model', 'kind', ...CHOSEN]);
+  readonly #cost = this.#tally('cost_usd_total', 'Cost in USD by model.', ['model', ...CHOSEN]);
   readonly #upstreamErrors = this.#counter(
     'upstream_errors_total',
     'Failures of upstreams by provider and error_type.',
@@ -48,7 +74,7 @@ export class Metrics {
   }
 
   request(route: string, status: number, seconds: number): void {
-    this.#requests.inc({ route, status });
+    this.#requests.add({ route, status }, 1);
     this.#durations.observe({ route }, seconds);
   }
 
@@ -56,12 +82,12 @@ export class Metrics {
   answer(model: string, chosen: ChosenLabels, { usage, cost, firstByteSeconds }: MeasuredAnswer): void {
     this.#firstBytes.observe({ model }, firstByteSeconds);
     const labels = { model, ...this.#bounded(chosen) };
-    if (cost !== undefined) this.#cost.inc(labels, cost);
-    this.#tokens.inc({ ...labels, kind: 'input' }, usage.input);
-    this.#tokens.inc({ ...labels, kind: 'output' }, usage.output);
-    if (usage.cacheRead) this.#tokens.inc({ ...labels, kind: 'cache_read' }, usage.cacheRead);
-    if (usage.cacheWrite) this.#tokens.inc({ ...labels, kind: 'cache_write' }, usage.cacheWrite);
-    if (usage.cacheWrite1h) this.#tokens.inc({ ...labels, kind: 'cache_write_1h' }, usage.cacheWrite1h);
+    if (cost !== undefined) this.#cost.add(labels, cost);
+    this.#tokens.add({ ...labels, kind: 'input' }, usage.input);
+    this.#tokens.add({ ...labels, kind: 'output' }, usage.output);
+    if (usage.cacheRead) this.#tokens.add({ ...labels, kind: 'cache_read' }, usage.cacheRead);
+    if (usage.cacheWrite) this.#tokens.add({ ...labels, kind: 'cache_write' }, usage.cacheWrite);
+    if (usage.cacheWrite1h) this.#tokens.add({ ...labels, kind: 'cache_write_1h' }, usage.cacheWrite1h);
   }
 
   #bounded(chosen: ChosenLabels): ChosenLabels {
@@ -125,6 +151,21 @@ export class Metrics {
 
   #counter(name: string, help: string, labelNames: string[]): Counter {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** A counter of what each request adds to. */
+  #tally(name: string, help: string, labelNames: string[]): Tally {
+    const tally = new Tally();
+    new Counter({
+      name: PREFIX + name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect() {
+        tally.move(this);
+      },
+    });
+    return tally;
   }
 
   #histogram(name: string, help: string, label: string): Histogram {

@@ -67,7 +67,8 @@ export function withinBudget(context: RequestContext, caller: Caller, model: Ser
  * Reserves the estimated cost of an attempt of hard budgets, unless `admit` did. @returns a function that gives it back.
  * @throws SvcError 402 usage_limit_exceeded.
  */
-export function reserve(context: RequestContext, { limits, ...caller }: Caller, model: ServedModel): () => void {
+export function reserve(context: RequestContext, caller: Caller, model: ServedModel): () => void {
+  const { limits } = caller;
   if (limits === undefined) return () => undefined;
   limits.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
   return () => limits.unreserve(model.ref);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
 import type { StoredGatewayKey } from '../access/key-store.ts';
-import { adminScope } from '../admin/api/schemas.ts';
+import { ADMIN_SCOPES } from '../admin/api/admin-scopes.ts';
 import { openDatabase } from '../state/state-database.ts';
 import { transaction } from '../state/transaction.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
@@ -240,7 +240,7 @@ const KEYS = z.array(
     name: z.string(),
     organization: z.string().exactOptional(),
     user: z.string().exactOptional(),
-    admin: adminScope.exactOptional(),
+    admin: z.enum(ADMIN_SCOPES).exactOptional(),
     spent: z.number(),
     limits: z.object({
       budgets: z.array(

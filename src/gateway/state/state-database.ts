@@ -43,6 +43,8 @@ export function waitForOthers(database: DatabaseSync, serving: boolean): void {
  */
 export async function openState(file: string): Promise<DatabaseSync> {
   return openDatabase(file, (database) => {
+    // A commit of rows writes fewer pages if they are large, which takes less CPU. Only a new file gets them.
+    database.exec('PRAGMA page_size = 16384');
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     migrate(database);
   });

@@ -60,6 +60,7 @@ export const SUMS = [
   ...['cost_nano', 'failures', 'output_ms'],
   ...LATENCY_COLUMNS,
 ];
+const COST = SUMS.indexOf('cost_nano');
 const FIRST_LATENCY = SUMS.indexOf('latency_0');
 
 /**
@@ -126,25 +127,17 @@ export class UsageTables {
    */
   write(rows: readonly UsageRow[], refused: (error: Error) => void): void {
     const sums = new Map<string, Sum>();
-    const spent = new Map<string, { readonly row: UsageRow; nano: number }>();
     for (const row of rows) {
       const written = this.#insertRow(row, refused);
-      if (written === undefined) continue;
-      addTo(sums, written);
-      if (row.byok || !row.cost) continue;
-      const spender = `${row.key}\n${row.organization}\n${row.user}\n${row.model}`;
-      const found = spent.get(spender);
-      if (found === undefined) spent.set(spender, { row, nano: row.cost });
-      else found.nano += row.cost;
+      if (written !== undefined) addTo(sums, written);
     }
     // What gets a late row is sealed again.
     for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
     for (const { row, values } of sums.values()) {
       const { key, organization, user, model, provider, byok, outcome } = row;
       this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
-    }
-    for (const { row, nano } of spent.values()) {
-      this.#spend.run(row.key, row.organization, row.user, row.model, nano);
+      const nano = values[COST] ?? 0;
+      if (!byok && nano !== 0) this.#spend.run(key, organization, user, model, nano);
     }
   }
 
@@ -192,12 +185,12 @@ function addTo(sums: Map<string, Sum>, row: UsageRow): void {
   add(5, usage?.cacheWrite ?? 0);
   add(6, usage?.cacheWrite1h ?? 0);
   add(7, usage?.reasoning ?? 0);
-  add(8, row.cost ?? 0);
+  add(COST, row.cost ?? 0);
   add(9, row.counted && (row.outcome === 'failed' || row.outcome === 'refused') ? 1 : 0);
   // As the row has them, so that sums and rows are equal.
-  const [wait, firstByte, duration] = [row.waitMs, row.firstByteMs, row.durationMs].map(Math.round);
+  const firstByte = Math.round(row.firstByteMs);
   if (!firstByte) return;
-  if (row.counted && usage?.output) add(10, outputMs((duration ?? 0) - (wait ?? 0), firstByte));
+  if (row.counted && usage?.output) add(10, outputMs(Math.round(row.durationMs) - Math.round(row.waitMs), firstByte));
   add(FIRST_LATENCY + latencySlot(firstByte), 1);
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ADMIN_SCOPES } from './admin-scopes.ts';
 
 /** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
 const time = z.string().meta({ format: 'date-time' });
@@ -12,10 +13,10 @@ const nameOrNull = z.string().nullable();
  * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
  * `keys`: also change the keys of others. `all`: also create and change admin keys.
  */
-export const SCOPES = ['own', 'read', 'keys', 'all'] as const;
+export const SCOPES = ['own', ...ADMIN_SCOPES] as const;
 export const scope = z.enum(SCOPES);
 /** The scopes that a key can be created with. */
-export const adminScope = z.enum(['read', 'keys', 'all']);
+export const adminScope = z.enum(ADMIN_SCOPES);
 
 export const session = z.object({
   /** Name of the key; `local` for a one-time link. */
@@ -466,7 +467,6 @@ export const auditQuery = z.strictObject({ who: filter, action: filter, target: 
 export const auditPage = z.object({ data: z.array(auditEntry), next: nameOrNull });
 
 export type Scope = z.infer<typeof scope>;
-export type AdminScope = z.infer<typeof adminScope>;
 export type Session = z.infer<typeof session>;
 export type Link = z.infer<typeof link>;
 export type Key = z.infer<typeof key>;

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { ADMIN_SCOPES } from '../../../gateway/admin/api/admin-scopes.ts';
 import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import type { IssuedKey, Key, Session } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
@@ -7,8 +8,6 @@ import { useAnswer } from '../data/use-answer.ts';
 import { Dialog, DialogButtons } from '../parts/dialog.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { emptyLimits, type LimitDraft, LimitFields, limitsOf, readLimits } from './limit-fields.tsx';
-
-const ADMIN_SCOPES = ['read', 'keys', 'all'] as const;
 
 interface IssueProps {
   readonly onClose: () => void;
