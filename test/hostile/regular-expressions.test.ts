@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { BLOCKS, NAMED, NAMING_LINE, SHAPES } from '../../src/completion/prompt/secret-patterns.ts';
+import { growth, processorTime } from '../linear-time.ts';
 import { attacks, regularExpressions } from './regular-expressions.ts';
 
 /**
@@ -18,30 +19,24 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
 ];
 
 const SMALL = 5_000;
-const LARGE = 20_000;
-/** A search that takes fewer milliseconds for the large text is not measured. */
-const MEASURABLE = 4;
+const LARGE = 4 * SMALL;
+/** A search that takes fewer milliseconds for the large text is linear, or fast enough. */
+const SUSPICIOUS = 4;
+/** Shorter times for the small text, in milliseconds, are too inaccurate. */
+const MEASURABLE = 0.2;
 
-function timeOf(pattern: RegExp, text: string): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 3; round++) {
-    const before = process.cpuUsage();
-    if (pattern.global) text.replace(pattern, '');
-    else pattern.test(text);
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-    if (least < MEASURABLE) break;
-  }
-  return least;
-}
-
-/** The text for which four times the length takes more than eight times as long, if there is one. */
-function nonLinear(pattern: RegExp): string | undefined {
+/** The text for which the time of the search grows faster than the text, if there is one. */
+async function nonLinear(pattern: RegExp): Promise<string | undefined> {
+  const search = (text: string) => (pattern.global ? text.replace(pattern, '') : pattern.test(text));
   const small = attacks(pattern, SMALL);
   for (const [index, text] of attacks(pattern, LARGE).entries()) {
-    const large = timeOf(pattern, text);
-    if (large < MEASURABLE) continue;
-    if (large / Math.max(timeOf(pattern, small[index] ?? ''), 0.2) > 8) return JSON.stringify(text.slice(0, 40));
+    if ((await processorTime(() => search(text))) < SUSPICIOUS) continue;
+    const measured = await growth(
+      () => search(small[index] ?? ''),
+      () => search(text),
+      MEASURABLE,
+    );
+    if (measured.superlinear && measured.after >= SUSPICIOUS) return JSON.stringify(text.slice(0, 40));
   }
   return undefined;
 }
@@ -50,19 +45,23 @@ describe('regular expressions of the sources', () => {
   const bounded = new Map(BOUNDED);
   const all = regularExpressions();
 
-  it('regular expressions: take linear time or are listed with the limit of their text', () => {
+  it('regular expressions: take linear time or are listed with the limit of their text', async () => {
     const found: string[] = [];
     for (const [literal, file] of all) {
       if (bounded.has(literal)) continue;
       const end = literal.lastIndexOf('/');
-      const attack = nonLinear(new RegExp(literal.slice(1, end), literal.slice(end + 1)));
+      const attack = await nonLinear(new RegExp(literal.slice(1, end), literal.slice(end + 1)));
       if (attack !== undefined) found.push(`${file}: ${literal} for ${attack}…`);
     }
     assert.deepEqual(found, []);
   });
 
-  it('regular expressions: patterns for secrets take linear time', () => {
-    const found = [...BLOCKS, ...SHAPES, ...NAMED, NAMING_LINE].filter((pattern) => nonLinear(pattern) !== undefined);
+  it('regular expressions: patterns for secrets take linear time', async () => {
+    const found: string[] = [];
+    for (const pattern of [...BLOCKS, ...SHAPES, ...NAMED, NAMING_LINE]) {
+      const attack = await nonLinear(pattern);
+      if (attack !== undefined) found.push(`${pattern} for ${attack}…`);
+    }
     assert.deepEqual(found, []);
   });
 
@@ -73,9 +72,9 @@ describe('regular expressions of the sources', () => {
     );
   });
 
-  it('regular expressions: the search for attacks finds known quadratic ones', () => {
+  it('regular expressions: the search for attacks finds known quadratic ones', async () => {
     for (const pattern of [/\/+$/, /\{(env|file):([^}]*)\}/g, /\r+\n/g, /^\s*x?\s*$/]) {
-      assert.notEqual(nonLinear(pattern), undefined, String(pattern));
+      assert.notEqual(await nonLinear(pattern), undefined, String(pattern));
     }
   });
 });

@@ -24,6 +24,7 @@ export const CORPUS: Readonly<Record<string, string>> = {
   tasks: '- [ ] open\n- [x] done\n- [X] also\n- [] none',
   'lists that touch': '- a\n- b\n\n\n* c\n* d\n1. e\n',
   'a list that what follows decides': 'One.\n2. does not\n-\nOne.',
+  'spaces at the start of a line that what follows decides': 'One.\n3. third\n    still para\n---\nOne.',
   'empty items': '-\n- a\n-\n\n1.\n2. b',
   quotations: '> a\n> b\nlazy\n\n> c\n>\n> d\n\n>> nested\n> back\n\nout',
   tables: '| a | b |\n|---|:-:|\n| 1 | 2 |\n| `x | y` | z |\n| only one |\n\nafter\n\na | b\n--|--\n1 | 2',

@@ -61,7 +61,7 @@ export class TerminalMarkdown {
   #lineStart(final: boolean): string | undefined {
     const text = this.#pending;
     if (this.#fence !== '') return this.#inFence(final);
-    if (!final && !text.includes('\n') && UNDECIDED.test(text)) return undefined;
+    if (!final && UNDECIDED.test(text)) return undefined;
     const fence = /^ {0,3}(`{3,}|~{3,})([^\n`]{0,200})(?:\n|$)/.exec(text);
     if (fence) {
       this.#take(fence[0].length);

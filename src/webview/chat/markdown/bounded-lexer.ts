@@ -5,6 +5,8 @@ const MAX_NESTING = 24;
 /** A paragraph with more delimiters is shown as plain text, because `marked` compares them in pairs. */
 const MAX_DELIMITERS = 1000;
 const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!', '$', '\\']);
+/** Not part of a paragraph (CommonMark 4.8). `marked` removes some of them, depending on what follows the paragraph. */
+const SPACES_OF_LINES = /\n[ \t]+/g;
 
 /** Reads any text in linear time. Text that would take `marked` longer is treated as plain text. */
 export class BoundedLexer extends Lexer {
@@ -26,8 +28,9 @@ export class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(source: string, tokens: Token[] = []): Token[] {
-    if (countDelimiters(source) <= MAX_DELIMITERS) return super.inlineTokens(source, tokens);
-    tokens.push({ type: 'text', raw: source, text: source });
+    const text = source.replace(SPACES_OF_LINES, '\n');
+    if (countDelimiters(text) <= MAX_DELIMITERS) return super.inlineTokens(text, tokens);
+    tokens.push({ type: 'text', raw: text, text });
     return tokens;
   }
 }
