@@ -127,6 +127,7 @@ function take(truth: Truth, each: Step): Taken | undefined {
       };
     }
     default: {
+      if (typed === '' && left === '') return undefined;
       const from = head.length + 1 + Math.floor(each.at * (typed.length + left.length - 1));
       return { truth, from, removed: 0, text: '#' };
     }
