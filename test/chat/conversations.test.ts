@@ -130,7 +130,7 @@ describe('conversations', () => {
 
   it('conversations: a hidden conversation finishes its answer and is then closed', async () => {
     const open = conversations.create();
-    open.shown = 1;
+    open.users = 1;
     const sent = open.session.send({ text: 'Hi' });
     conversations.release(open);
     assert.equal(conversations.find(open.session.id), open);
@@ -146,10 +146,10 @@ describe('conversations', () => {
 
   it('conversations: a conversation stays open if it is shown again before its answer ends', async () => {
     const open = conversations.create();
-    open.shown = 1;
+    open.users = 1;
     const sent = open.session.send({ text: 'Hi' });
     conversations.release(open);
-    open.shown += 1;
+    open.users += 1;
     resume();
     await sent;
     assert.equal(conversations.find(open.session.id), open);

@@ -46,6 +46,7 @@ describe('ChatSurface', () => {
       ignored: () => assert.fail('a message was not understood'),
       failed: (error) => failures.push(error),
       refused: () => undefined,
+      hold: (held, work) => conversations.hold(held, work),
       show: async () => undefined,
       history: async () => undefined,
       complete: async () => undefined,
@@ -132,6 +133,40 @@ describe('ChatSurface', () => {
     );
     assert.match(String(failures[0]), /The disk is gone/);
     assert.equal(conversation.session.messages.length, 0);
+  });
+
+  it('ChatSurface: a message that is still being completed is sent and saved, also if another conversation is shown meanwhile', async () => {
+    const reading = Promise.withResolvers<undefined>();
+    promptFile = () => reading.promise;
+    const { session } = conversation;
+    say({ type: 'send', text: '/review this' });
+    surface.change(conversations.create());
+    conversations.release(conversation);
+    reading.resolve(undefined);
+    while (session.messages.length === 0) await new Promise(setImmediate);
+    resume();
+    await session.quiet;
+    while (conversations.find(session.id)) await new Promise(setImmediate);
+    const saved = async () => (await conversations.history.load(session.id))?.transcript.messages ?? [];
+    while ((await saved()).length === 0) await new Promise(setImmediate);
+    assert.deepEqual((await saved()).slice(0, 1).map(messageText), ['/review this']);
+  });
+
+  it('ChatSurface: a message that is still being completed is in the draft on disk', async () => {
+    const reading = Promise.withResolvers<undefined>();
+    promptFile = () => reading.promise;
+    const onDisk = () => conversations.history.draft(conversation.session.id);
+    const untilOnDisk = async (text: string) => {
+      while ((await onDisk()).text !== text) await new Promise(setImmediate);
+    };
+    conversation.draft = { text: '/review this', attachments: [NOTE] };
+    say({ type: 'send', text: '/review this' });
+    say({ type: 'draft', text: 'And then' });
+    await untilOnDisk('/review this\nAnd then');
+    assert.equal((await onDisk()).attachments[0]?.label, 'note.txt');
+    reading.resolve(undefined);
+    await untilOnDisk('And then');
+    assert.equal(conversation.session.messages.length, 2);
   });
 
   it('ChatSurface: reports other failures to the user', async () => {

@@ -215,6 +215,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         void vscode.window.showErrorMessage(errorText(asSvcError(error)));
       },
       refused,
+      hold: (conversation, work) => this.#conversations.hold(conversation, work),
       show: (surface, id) => this.#show(surface, id),
       history: (surface) => this.#pick(() => surface),
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),

@@ -32,10 +32,13 @@ export class OpenConversation {
   readonly #onError: (what: string, error: unknown) => void;
   #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
+  #saved = Promise.resolve();
   #alive: NodeJS.Timeout | undefined;
   #reading = false;
-  /** Number of pages that show it. */
-  shown = 0;
+  #closed = false;
+  readonly #unsent = new Set<ConversationDraft>();
+  /** Number of pages that show it, and of what is being done with it (`Conversations.hold`). */
+  users = 0;
 
   constructor(deps: ConversationsDeps, session: ChatSession, draft: ConversationDraft) {
     const { history, workspace, onError } = deps;
@@ -63,7 +66,20 @@ export class OpenConversation {
 
   set draft(draft: ConversationDraft) {
     this.#draft = draft;
-    this.#timer ??= setTimeout(() => void this.#saveDraft(), DRAFT_DELAY_MS);
+    this.#saveDraftLater();
+  }
+
+  /**
+   * Keeps a message that is completed before it is sent in the draft on disk, so that a crash does not lose it.
+   * @returns a function that ends this.
+   */
+  keepUnsent(message: ConversationDraft): () => void {
+    this.#unsent.add(message);
+    this.#saveDraftLater();
+    return () => {
+      this.#unsent.delete(message);
+      this.#saveDraftLater();
+    };
   }
 
   /** Applies what another window wrote. It must not be written again, because that would revert later changes. */
@@ -79,12 +95,14 @@ export class OpenConversation {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.session.dispose();
     clearInterval(this.#alive);
     this.#subscription.dispose();
     this.#queueSubscription.dispose();
     await this.#writer.flush();
-    if (this.#timer) await this.#saveDraft();
+    if (this.#timer) void this.#saveDraft();
+    await this.#saved;
   }
 
   #showAlive(): void {
@@ -93,18 +111,37 @@ export class OpenConversation {
     this.#alive = undefined;
   }
 
-  async #saveDraft(): Promise<void> {
+  #saveDraftLater(): void {
+    if (!this.#closed) this.#timer ??= setTimeout(() => void this.#saveDraft(), DRAFT_DELAY_MS);
+  }
+
+  /** One after the other, so that the last one holds. */
+  #saveDraft(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#saved = this.#saved.then(() => this.#writeDraft());
+    return this.#saved;
+  }
+
+  async #writeDraft(): Promise<void> {
     try {
-      await this.#history.keepDraft(this.session.id, this.#draft);
+      await this.#history.keepDraft(this.session.id, [...this.#unsent].reduceRight(withMessage, this.#draft));
     } catch (error) {
       this.#onError('The draft could not be saved.', error);
     }
   }
 }
 
-/** The conversations that are open in this window. One that no page shows is closed when its answer has ended. */
+/** A draft with a message before it. */
+export function withMessage(draft: ConversationDraft, { text, attachments }: ConversationDraft): ConversationDraft {
+  return {
+    ...draft,
+    text: [text, draft.text].filter(Boolean).join('\n'),
+    attachments: [...attachments, ...draft.attachments],
+  };
+}
+
+/** The conversations that are open in this window. One that nobody uses is closed when its answer has ended. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
   readonly #open = new Map<string, OpenConversation>();
@@ -142,17 +179,27 @@ export class Conversations {
     return conversation;
   }
 
-  /** A page no longer shows the conversation. A running answer continues. */
-  release(conversation: OpenConversation): void {
-    conversation.shown -= 1;
-    const { session } = conversation;
-    if (session.running) void session.quiet.then(() => this.#closeUnshown(conversation));
-    else this.#closeUnshown(conversation);
+  /** Keeps the conversation open during the work, also if no page shows it any longer. */
+  async hold<T>(conversation: OpenConversation, work: () => Promise<T>): Promise<T> {
+    conversation.users += 1;
+    try {
+      return await work();
+    } finally {
+      this.release(conversation);
+    }
   }
 
-  #closeUnshown(conversation: OpenConversation): void {
-    const { session, shown } = conversation;
-    if (shown > 0 || session.running || this.#open.get(session.id) !== conversation) return;
+  /** One of `users` has ended. A running answer continues. */
+  release(conversation: OpenConversation): void {
+    conversation.users -= 1;
+    const { session } = conversation;
+    if (session.running) void session.quiet.then(() => this.#closeUnused(conversation));
+    else this.#closeUnused(conversation);
+  }
+
+  #closeUnused(conversation: OpenConversation): void {
+    const { session, users } = conversation;
+    if (users > 0 || session.running || this.#open.get(session.id) !== conversation) return;
     this.#open.delete(session.id);
     void conversation.close();
   }

@@ -137,13 +137,10 @@ async function act(
     }
     case BUTTONS.generateTitle: {
       const conversation = await conversations.open(listed.id);
-      conversation.shown += 1;
       try {
-        await conversation.session.generateTitle();
+        await conversations.hold(conversation, () => conversation.session.generateTitle());
       } catch (error) {
         void vscode.window.showErrorMessage(errorText(asSvcError(error)));
-      } finally {
-        conversations.release(conversation);
       }
       await conversation.kept();
       return;

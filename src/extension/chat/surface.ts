@@ -1,13 +1,14 @@
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
+import type { ConversationDraft } from '../../chat/history/history.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
 import type { CompletionItem, ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
 import { isCompact } from '../../chat/page/slash-commands.ts';
 import { CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
 import type { ChatSession } from '../../chat/session/session.ts';
-import type { OpenConversation } from './conversations.ts';
+import { type OpenConversation, withMessage } from './conversations.ts';
 import { expandMessage, type MessageSources, newMessage } from './outgoing-message.ts';
 
 /** The dependencies of a surface. */
@@ -22,6 +23,8 @@ export interface SurfaceHost extends MessageSources {
   readonly failed: (error: unknown) => void;
   /** The page could not read a dropped or pasted item. */
   readonly refused: (name: string, why: Extract<FromPage, { type: 'attach-refused' }>['why']) => void;
+  /** Keeps the conversation open during the work, also if no surface shows it any longer. */
+  readonly hold: <T>(conversation: OpenConversation, work: () => Promise<T>) => Promise<T>;
   /** Shows another conversation in the surface; without an id, a new one. */
   readonly show: (surface: Surface, id?: string) => Promise<void>;
   readonly history: (surface: Surface) => Promise<void>;
@@ -93,7 +96,7 @@ export class Surface {
     this.#webview = webview;
     this.#host = host;
     this.#conversation = conversation;
-    conversation.shown += 1;
+    conversation.users += 1;
     this.#feed = this.#createFeed();
     this.#subscription = webview.onDidReceiveMessage((value: unknown) => this.#receive(value));
   }
@@ -121,7 +124,7 @@ export class Surface {
   change(conversation: OpenConversation): void {
     this.#feed.dispose();
     this.#conversation = conversation;
-    conversation.shown += 1;
+    conversation.users += 1;
     this.#feed = this.#createFeed();
     this.#onTitle(conversation.session.transcript.title);
     this.#postAll();
@@ -159,8 +162,11 @@ export class Surface {
 
   /** Sends a message for a command of the editor. */
   async send(text: string, attachments: readonly Attachment[]): Promise<void> {
-    const outgoing = await expandMessage(this.#host, text, attachments);
-    if (outgoing) await this.#conversation.session.send(outgoing);
+    const conversation = this.#conversation;
+    await this.#host.hold(conversation, async () => {
+      const outgoing = await expandMessage(this.#host, text, attachments);
+      if (outgoing) await conversation.session.send(outgoing);
+    });
   }
 
   #createFeed(): PageFeed {
@@ -302,27 +308,32 @@ export class Surface {
   }
 
   /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
-  async #send(message: Extract<FromPage, { type: 'send' }>): Promise<void> {
-    const { text } = message;
+  async #send(sending: Extract<FromPage, { type: 'send' }>): Promise<void> {
+    const { text } = sending;
     const conversation = this.#conversation;
     const { session, draft } = conversation;
     const compacts = isCompact(text) && !session.running;
     conversation.draft = { ...draft, text: '', attachments: compacts ? draft.attachments : [] };
     this.#postAttachments();
     if (compacts) return session.compact();
-    try {
-      const answered = new Set(this.#answered);
-      this.#answered.clear();
-      const outgoing = await newMessage(this.#host, message, draft.attachments, answered);
-      if (outgoing) return await session.send(outgoing);
-    } catch (error) {
-      this.#host.failed(error);
-    }
-    const { draft: since } = conversation;
-    const texts = [text, since.text].filter(Boolean);
-    const attachments = [...draft.attachments, ...since.attachments];
-    conversation.draft = { ...since, text: texts.join('\n'), attachments };
-    if (conversation === this.#conversation) this.#postDraft();
+    const message: ConversationDraft = { text, attachments: draft.attachments };
+    const answered = new Set(this.#answered);
+    this.#answered.clear();
+    await this.#host.hold(conversation, async () => {
+      const sent = conversation.keepUnsent(message);
+      const outgoing = await newMessage(this.#host, sending, draft.attachments, answered).catch((error: unknown) => {
+        this.#host.failed(error);
+        return undefined;
+      });
+      if (outgoing) {
+        const answer = session.send(outgoing);
+        sent();
+        return answer;
+      }
+      conversation.draft = withMessage(conversation.draft, message);
+      sent();
+      if (conversation === this.#conversation) this.#postDraft();
+    });
   }
 
   /** Puts a waiting message back into the input, before what is there. */
@@ -330,21 +341,20 @@ export class Surface {
     const conversation = this.#conversation;
     const message = conversation.session.takeQueued(id);
     if (!message) return;
-    const { draft } = conversation;
-    conversation.draft = {
-      ...draft,
-      text: [message.text, draft.text].filter(Boolean).join('\n'),
-      attachments: [...(message.attachments ?? []), ...draft.attachments],
-    };
+    const { text, attachments = [] } = message;
+    conversation.draft = withMessage(conversation.draft, { text, attachments });
     this.#postDraft();
     this.focusInput();
   }
 
   async #edit(message: string, text: string): Promise<void> {
-    const { session } = this.#conversation;
+    const conversation = this.#conversation;
+    const { session } = conversation;
     const edited = session.transcript.messages.find(({ id }) => id === message);
-    const outgoing = await expandMessage(this.#host, text, edited?.attachments ?? [], edited?.options);
-    if (outgoing) await session.edit(message, outgoing);
+    await this.#host.hold(conversation, async () => {
+      const outgoing = await expandMessage(this.#host, text, edited?.attachments ?? [], edited?.options);
+      if (outgoing) await session.edit(message, outgoing);
+    });
   }
 
   #postAll(): void {
