@@ -12,6 +12,7 @@ describe('AnswerWriter', () => {
       ...{ message: 'a', base: 0, before: undefined, now: () => 0 },
       model: modelAt({ url: 'http://127.0.0.1:1' }),
       tools: [toolNamed('look')],
+      callIds: new Set(['earlier']),
       patch: (patch) => patches.push(patch),
     });
     for (const event of events) writer.take(event);
@@ -49,6 +50,15 @@ describe('AnswerWriter', () => {
     assert.deepEqual(
       parts.map((part) => part.type === 'tool' && [part.name, part.text]),
       [['look', '{"a":1}']],
+    );
+  });
+
+  it('AnswerWriter: calls with the same id or none get their own', () => {
+    const ids = ['c', 'c', 'earlier', '', 'c', ''];
+    const parts = written(...ids.map((id, part) => ({ type: 'tool-call', part, id, name: 'look' }) as const));
+    assert.deepEqual(
+      parts.map((part) => part.type === 'tool' && part.id),
+      ['c', 'c_2', 'earlier_2', 'call_2', 'c_3', 'call_3'],
     );
   });
 

@@ -169,6 +169,15 @@ describe('ChatSurface', () => {
     assert.equal(conversation.session.messages.length, 2);
   });
 
+  it('ChatSurface: an edit that cannot be sent because an answer is running becomes a draft', async () => {
+    void conversation.session.send({ text: 'First' });
+    const [first] = conversation.session.messages;
+    say({ type: 'draft', text: 'newer' });
+    say({ type: 'edit', message: first?.id, text: 'First, better' });
+    await untilDraft('First, better\nnewer');
+    assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['First']);
+  });
+
   it('ChatSurface: reports other failures to the user', async () => {
     promptFile = () => Promise.reject(new Error('No.'));
     say({ type: 'edit', message: 'x', text: '/nothing' });

@@ -154,6 +154,24 @@ describe('a conversation in the editor', () => {
     assert.equal(await frame.locator('.markdown', { hasText: 'second' }).count(), 0);
   });
 
+  it('conversation: a message that is being edited remains so while the view is hidden', async () => {
+    harness.answer(answerWith({ text: ['first'] }, { text: ['second'] }));
+    const frame = await harness.send('One');
+    await waitForAnswerEnd(frame);
+    await frame.locator('.message.user').hover();
+    await frame.getByRole('button', { name: 'Edit message' }).click();
+    await frame.locator('.edit-box textarea').fill('Two');
+    const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
+    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
+    await harness.page.locator('.explorer-folders-view').waitFor();
+    await gone.catch(() => undefined);
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const again = await webviewFrame(harness.page, '.edit-box textarea');
+    assert.equal(await again.locator('.edit-box textarea').inputValue(), 'Two');
+    await again.locator('.edit-box textarea').press('Enter');
+    await again.locator('.markdown', { hasText: 'second' }).waitFor();
+  });
+
   it('conversation: a manual summary is shown as a fold', async () => {
     harness.answer(
       answerWith({ text: ['About apples.'] }, { text: ['They spoke of apples.'] }, { text: ['Going on.'] }),

@@ -141,15 +141,13 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
     ({ variables }) => {
       // VS Code puts the theme on the root element and gives the page this one function.
       const said: unknown[] = [];
-      let state: unknown;
       Object.assign(window, {
         said,
         acquireVsCodeApi: () => ({
           postMessage: (message: unknown) => said.push(message),
-          getState: () => state,
-          setState: (next: unknown) => {
-            state = next;
-          },
+          // VS Code keeps it for a page that is hidden and loaded again.
+          getState: () => JSON.parse(sessionStorage.getItem('state') ?? 'null') ?? undefined,
+          setState: (next: unknown) => sessionStorage.setItem('state', JSON.stringify(next)),
         }),
       });
       const dress = () => {

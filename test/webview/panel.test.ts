@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CompletionItem } from '../../src/chat/page/page-messages.ts';
+import type { CompletionItem, ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { STATES } from './gallery-states.ts';
 import {
@@ -428,6 +428,31 @@ describe('chat page', function () {
       assert.deepEqual(await panel.sentMessages('select'), [{ type: 'select', message: 'a1' }]);
       assert.deepEqual(await panel.sentMessages('regenerate'), [{ type: 'regenerate', message: 'a2' }]);
       assert.deepEqual(await panel.sentMessages('edit'), [{ type: 'edit', message: 'u', text: 'Name it better.' }]);
+    });
+
+    it('message: an edit and plan mode remain while the page is hidden, and an edit waits for a running answer', async () => {
+      const { page } = panel;
+      const box = page.locator('.edit-box textarea');
+      const begin = async (state: readonly ToPage[] = []) => {
+        await panel.tell(...state);
+        await page.locator('.message.user').first().waitFor();
+      };
+      await begin(STATES.branch);
+      await page.getByRole('button', { name: 'Plan' }).click();
+      await page.locator('.message.user').hover();
+      await page.getByRole('button', { name: 'Edit message' }).click();
+      await box.fill('Name it better.');
+      await page.reload();
+      await begin(STATES.branch);
+      assert.equal(await box.inputValue(), 'Name it better.');
+      assert.equal(await page.getByRole('button', { name: 'Plan' }).getAttribute('aria-pressed'), 'true');
+      assert.equal(await box.evaluate((area) => area === document.activeElement), false);
+      const running = { id: 'a4', parent: 'u', role: 'assistant', parts: [], createdAt: 4 } as const;
+      await panel.tell(patches(0, { type: 'add', message: running }));
+      await page.getByText('Send it when the answer has ended.').waitFor();
+      await box.press('Enter');
+      assert.deepEqual(await panel.sentMessages('edit'), []);
+      assert.equal(await box.inputValue(), 'Name it better.');
     });
   });
 });

@@ -119,6 +119,40 @@ describe('tool cards of the chat page', function () {
     ]);
   });
 
+  it('tool cards: are allowed and denied together as the user edited them', async () => {
+    await show(command('c1', 'rm -r build'), command('c2', 'b'));
+    await cards().first().getByRole('textbox', { name: 'Command' }).fill('rm -r build/tmp');
+    await cards().last().getByRole('textbox', { name: 'Reason for denying' }).fill('Not now.');
+    await panel.page.getByRole('button', { name: 'Allow all' }).click();
+    await panel.page.getByRole('button', { name: 'Deny all' }).click();
+    assert.deepEqual(await decisions(), [
+      { call: 'c1', type: 'once', command: 'rm -r build/tmp' },
+      { call: 'c2', type: 'once' },
+      { call: 'c1', type: 'deny', reason: '' },
+      { call: 'c2', type: 'deny', reason: 'Not now.' },
+    ]);
+  });
+
+  it('tool cards: what the user typed remains while the page is hidden, until the call is decided', async () => {
+    const question = tool('c3', WAITING, { action: { type: 'question', question: 'Which?', choices: [] } });
+    const begin = () => show(command('c1', 'rm -r build'), command('c2', 'b'), question);
+    const box = (name: string) => panel.page.getByRole('textbox', { name });
+    await begin();
+    await box('Command').first().fill('rm -r build/tmp');
+    await box('Reason for denying').last().fill('Not now.');
+    await box('Your answer').fill('vitest');
+    await panel.page.reload();
+    await begin();
+    assert.equal(await box('Command').first().inputValue(), 'rm -r build/tmp');
+    assert.equal(await box('Reason for denying').last().inputValue(), 'Not now.');
+    assert.equal(await box('Your answer').inputValue(), 'vitest');
+    await cards().first().getByRole('button', { name: 'Allow once' }).click();
+    assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once', command: 'rm -r build/tmp' }]);
+    await panel.tell(patches(0, state(0, { type: 'allowed' })));
+    await panel.tell(patches(1, state(0, WAITING)));
+    assert.equal(await box('Command').first().inputValue(), 'rm -r build');
+  });
+
   it('tool cards: the second click of a double click allows nothing', async () => {
     await show(command('c1', 'a'));
     await cards().getByRole('button', { name: 'Allow once' }).dblclick();

@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { MAX_MEDIA_BYTES } from '../attachment.ts';
 
-const MAX_TEXT = 4_000_000;
+/** Far more than a user types or pastes: what is longer is not shown or sent. */
+const MAX_TEXT = 100_000_000;
 const text = z.string().max(MAX_TEXT);
-const id = z.string().min(1).max(200);
+/** Ids of calls are those of providers, and some are long, because they contain a signature. */
+const id = text.min(1);
 
 /** Actions of cards and the composer without parameters. */
 const plain = z.object({
@@ -37,7 +39,7 @@ const fromPage = z.union([
     type: z.literal('send'),
     text,
     /** A mention whose list had not arrived: the host looks it up. `from` is the index of its `@`. */
-    mention: z.object({ from: z.number().int().min(0), text: z.string().max(300) }).exactOptional(),
+    mention: z.object({ from: z.number().int().min(0), text }).exactOptional(),
     plan: z.literal(true).exactOptional(),
   }),
   z.object({ type: z.literal('set-key'), provider: id.optional() }),
@@ -48,9 +50,9 @@ const fromPage = z.union([
     type: z.literal('decide'),
     call: id,
     decision: z.union([
-      z.object({ type: z.enum(['once', 'session', 'always']), command: z.string().max(100_000).exactOptional() }),
-      z.object({ type: z.literal('answer'), text: z.string().max(20_000) }),
-      z.object({ type: z.literal('deny'), reason: z.string().max(4000) }),
+      z.object({ type: z.enum(['once', 'session', 'always']), command: text.exactOptional() }),
+      z.object({ type: z.literal('answer'), text }),
+      z.object({ type: z.literal('deny'), reason: text }),
     ]),
   }),
   z.object({ type: z.literal('preview'), call: id }),
@@ -62,13 +64,13 @@ const fromPage = z.union([
   }),
   z.object({ type: z.literal('restore'), message: id }),
   z.object({ type: z.enum(['queue-remove', 'queue-edit', 'queue-send']), message: id }),
-  z.object({ type: z.literal('toggle-context'), chip: z.string().max(4096) }),
+  z.object({ type: z.literal('toggle-context'), chip: text }),
   z.object({ type: z.literal('draft'), text }),
   z.object({ type: z.literal('detach'), attachment: id }),
   z.object({
     type: z.literal('attach-media'),
-    name: z.string().max(300),
-    mediaType: z.string().max(100),
+    name: text,
+    mediaType: text,
     base64: z.string().max(Math.ceil((MAX_MEDIA_BYTES * 4) / 3) + 4),
     preview: z
       .string()
@@ -76,25 +78,25 @@ const fromPage = z.union([
       .regex(/^data:image\//)
       .optional(),
   }),
-  z.object({ type: z.literal('attach-refused'), name: z.string().max(300), why: z.enum(['too-large', 'kind']) }),
-  z.object({ type: z.literal('attach-uris'), uris: z.array(z.string().max(8192)).max(50) }),
+  z.object({ type: z.literal('attach-refused'), name: text, why: z.enum(['too-large', 'kind']) }),
+  z.object({ type: z.literal('attach-uris'), uris: z.array(text).max(1000) }),
   /** `name`: as it is in the text, without `@`. */
-  z.object({ type: z.literal('attach-item'), item: z.string().max(8192), name: z.string().max(8192) }),
-  z.object({ type: z.literal('complete'), query: z.number(), trigger: z.enum(['@', '/']), text: z.string().max(300) }),
+  z.object({ type: z.literal('attach-item'), item: text, name: text }),
+  z.object({ type: z.literal('complete'), query: z.number(), trigger: z.enum(['@', '/']), text }),
   z.object({
     type: z.literal('code'),
     action: z.enum(['insert', 'diff', 'new-file', 'terminal']),
     text,
-    language: z.string().max(100),
+    language: text,
     /** The path in the info string of the block. */
-    file: z.string().max(300).exactOptional(),
+    file: text.exactOptional(),
   }),
   z.object({ type: z.literal('copy'), text }),
   /** Which of these are files of the workspace? */
-  z.object({ type: z.literal('check-paths'), paths: z.array(z.string().max(300)).max(100) }),
+  z.object({ type: z.literal('check-paths'), paths: z.array(text) }),
   /** Opens a file of the workspace, at the line in the text: see `readPathLink`. */
-  z.object({ type: z.literal('open-path'), path: z.string().max(300) }),
-  z.object({ type: z.literal('open-link'), href: z.string().max(8192), shown: z.string().max(8192) }),
+  z.object({ type: z.literal('open-path'), path: text }),
+  z.object({ type: z.literal('open-link'), href: text, shown: text }),
 ]);
 
 export type FromPage = z.infer<typeof fromPage>;

@@ -19,6 +19,8 @@ export interface ConversationLog {
   /** The visible messages, first to last. */
   readonly messages: readonly Message[];
   readonly leaf: string | undefined;
+  /** Ids of the tool calls of all branches. */
+  callIds(): ReadonlySet<string>;
   /** Adds a message and returns its id. */
   add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string;
   end(message: string, ending: Ending): void;
@@ -104,6 +106,7 @@ export class AgentLoop {
       before: message?.usage,
       model,
       tools: this.#log.tools(),
+      callIds: this.#log.callIds(),
       now: this.#deps.now,
       providerName: this.#deps.providerName,
       patch: (patch) => this.#log.patch(patch),

@@ -15,6 +15,8 @@ export interface AnswerParts {
   readonly before: Usage | undefined;
   readonly model: Model;
   readonly tools: readonly ChatTool[];
+  /** Ids of the earlier calls of the conversation. */
+  readonly callIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly providerName?: ((id: string) => string) | undefined;
   readonly patch: (patch: Patch) => void;
@@ -126,7 +128,8 @@ export class AnswerWriter {
     return hasContent ? 'complete' : 'empty';
   }
 
-  #beginCall(part: number, id: string, name: string): void {
+  #beginCall(part: number, given: string, name: string): void {
+    const id = this.#uniqueId(given);
     const tool = this.#parts.tools.find((each) => each.name === name);
     this.#calls.set(part, { id, name, text: '' });
     this.#patch(part, {
@@ -138,6 +141,14 @@ export class AnswerWriter {
       text: '',
       state: { type: 'receiving' },
     });
+  }
+
+  /** Some servers give several calls the same id. A decision about one of them must not apply to another. */
+  #uniqueId(given: string): string {
+    const own = new Set([...this.#calls.values()].map(({ id }) => id));
+    let id = given;
+    for (let n = 2; id === '' || own.has(id) || this.#parts.callIds.has(id); n++) id = `${given || 'call'}_${n}`;
+    return id;
   }
 
   #discard(call: number): void {

@@ -309,6 +309,7 @@ export class ChatSession {
       get leaf() {
         return leaf();
       },
+      callIds: () => callIds(this.#transcript),
       add: (message, parent) => this.#add(message, parent),
       end: (message, ending) => this.#end(message, ending),
       patch: (patch) => this.#patch(patch),
@@ -378,6 +379,10 @@ export class ChatSession {
     this.#seq += 1;
     this.#patched.fire(patch, this.#seq);
   }
+}
+
+function callIds({ messages }: Transcript): ReadonlySet<string> {
+  return new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part.id] : []))));
 }
 
 /** The calls whose changes of files were made. */

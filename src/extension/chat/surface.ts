@@ -347,13 +347,16 @@ export class Surface {
     this.focusInput();
   }
 
+  /** An edit that cannot be sent becomes a draft, as the page has closed its box. */
   async #edit(message: string, text: string): Promise<void> {
     const conversation = this.#conversation;
     const { session } = conversation;
     const edited = session.transcript.messages.find(({ id }) => id === message);
     await this.#host.hold(conversation, async () => {
       const outgoing = await expandMessage(this.#host, text, edited?.attachments ?? [], edited?.options);
-      if (outgoing) await session.edit(message, outgoing);
+      if (outgoing && !session.running) return session.edit(message, outgoing);
+      conversation.draft = withMessage(conversation.draft, { text, attachments: [] });
+      if (conversation === this.#conversation) this.#postDraft();
     });
   }
 

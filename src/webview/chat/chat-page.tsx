@@ -12,6 +12,7 @@ import { Queue } from './queue.tsx';
 import { StatusLine } from './status-line.tsx';
 import { WaitingCalls } from './tools/waiting-calls.tsx';
 import { TranscriptView } from './transcript/transcript-view.tsx';
+import { TypedTexts } from './typed-texts.ts';
 
 function Page({ panel }: { panel: Panel }) {
   if (!panel.state.ready.value) return null;
@@ -75,13 +76,17 @@ const link = connectToHost();
 const state = new ConversationState(() => link.post({ type: 'resync' }));
 link.listen((message) => state.receive(message));
 state.session.subscribe((session) => {
-  if (session !== '') link.remember(session);
+  if (session !== '') link.remember({ session });
 });
+state.planning.value = link.memory.planning ?? false;
+state.planning.subscribe((planning) => link.remember({ planning }));
 const paths = new PathLinks(link);
 state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, answer.found));
 listenForClicks(link);
 listenForDrops(link);
-render(<Page panel={{ link, state, drawing: new DrawLater(), paths }} />, document.body);
-link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });
+const typed = new TypedTexts(link, () => state.session.value);
+render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
+const { session } = link.memory;
+link.post({ type: 'ready', ...(session === undefined ? {} : { session }) });
 // Runs while the host reads the conversation.
 warmUp();

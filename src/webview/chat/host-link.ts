@@ -8,26 +8,40 @@ interface VsCodeApi {
 }
 declare function acquireVsCodeApi(): VsCodeApi;
 
+/** What VS Code keeps for the page: it ends a page that is hidden, and restores tabs after a restart. */
+export interface PageMemory {
+  /** Id of the conversation. The host reads it too, to restore a tab. */
+  readonly session?: string;
+  /** Plan mode is on. */
+  readonly planning?: boolean;
+  /** See `TypedTexts`. */
+  readonly typed?: Readonly<Record<string, string>>;
+}
+
 export interface HostLink {
   post(message: FromPage): void;
   /** Accepts messages of the host only: a frame inside the page must not be able to imitate it. */
   listen(listener: (message: ToPage) => void): void;
-  /** Stores the id of the conversation. VS Code uses it to restore a tab after a restart. */
-  remember(session: string): void;
-  readonly remembered: string | undefined;
+  readonly memory: PageMemory;
+  remember(change: PageMemory): void;
 }
 
 export function connectToHost(): HostLink {
   const api = acquireVsCodeApi();
   const state = api.getState();
-  const session = typeof state === 'object' && state !== null && 'session' in state ? state.session : undefined;
+  let memory: PageMemory = typeof state === 'object' && state !== null ? state : {};
   return {
     post: (message) => api.postMessage(message),
     listen: (listener) =>
       window.addEventListener('message', (event: MessageEvent<ToPage>) => {
         if (event.origin === window.origin) listener(event.data);
       }),
-    remember: (id) => api.setState({ session: id }),
-    remembered: typeof session === 'string' ? session : undefined,
+    get memory() {
+      return memory;
+    },
+    remember: (change) => {
+      memory = { ...memory, ...change };
+      api.setState(memory);
+    },
   };
 }

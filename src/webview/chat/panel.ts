@@ -4,6 +4,7 @@ import type { ConversationState } from './conversation-state.ts';
 import type { HostLink } from './host-link.ts';
 import type { DrawLater } from './markdown/draw-later.ts';
 import type { PathLinks } from './markdown/path-links.ts';
+import type { TypedTexts } from './typed-texts.ts';
 
 /** Shared by all components of the page. */
 export interface Panel {
@@ -11,6 +12,7 @@ export interface Panel {
   readonly state: ConversationState;
   readonly drawing: DrawLater;
   readonly paths: PathLinks;
+  readonly typed: TypedTexts;
 }
 
 export const PanelContext = createContext<Panel | undefined>(undefined);

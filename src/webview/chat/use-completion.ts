@@ -10,11 +10,15 @@ export interface Trigger {
   readonly from: number;
 }
 
+/** A longer word is no name. */
+const MAX_NAME = 300;
+
 function triggerAt(text: string, caret: number): Trigger | undefined {
   const match = /(?:^|\s)([@/])([^\s@]*)$/.exec(text.slice(0, caret));
   if (!match) return undefined;
   const [, sign = '', typed = ''] = match;
   const from = caret - typed.length - 1;
+  if (typed.length > MAX_NAME) return undefined;
   if (sign === '/' && from !== 0) return undefined;
   return { trigger: sign === '/' ? '/' : '@', text: typed, from };
 }

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
 import { t } from '../../shared/words.ts';
 import { isSubmit } from '../composing.ts';
 import { usePanel } from '../panel.ts';
+import { reasonOf } from './call-texts.ts';
 import { cautionText } from './caution-text.ts';
 import { ruleText } from './rule-text.ts';
 import type { ToolPart } from './tool-title.ts';
@@ -60,8 +60,8 @@ export function Approval({ part, command }: Props) {
 }
 
 function Denial({ call }: { call: string }) {
-  const { link } = usePanel();
-  const [reason, setReason] = useState('');
+  const { link, typed } = usePanel();
+  const reason = typed.get(reasonOf(call)) ?? '';
   const deny = () => link.post({ type: 'decide', call, decision: { type: 'deny', reason } });
   return (
     <div class="actions deny">
@@ -70,7 +70,7 @@ function Denial({ call }: { call: string }) {
         value={reason}
         placeholder={t('Reason (sent to the model)')}
         aria-label={t('Reason for denying')}
-        onInput={(event) => setReason(event.currentTarget.value)}
+        onInput={(event) => typed.set(reasonOf(call), event.currentTarget.value)}
         onKeyDown={(event) => isSubmit(event) && !event.ctrlKey && !event.metaKey && deny()}
       />
       <button type="button" onClick={deny}>

@@ -18,7 +18,7 @@ interface Props {
  * A command that waits for approval. It can be edited, unless it has invisible characters: an input would hide them.
  */
 export function CommandBox({ command, edited, edit }: Props) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState(edited !== undefined);
   const visible = showUnseen(command) === command;
   const short = foldText(command, ROWS, WIDTH).rest === undefined;
   if (visible && (short || editing)) {

@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { t } from '../../shared/words.ts';
 import { isSubmit } from '../composing.ts';
 import { usePanel } from '../panel.ts';
+import type { TypedPlace } from '../typed-texts.ts';
 
 interface Props {
   readonly call: string;
@@ -12,8 +12,9 @@ interface Props {
 
 /** A question of the model: the user chooses an answer or writes one. */
 export function Question({ call, question, choices }: Props) {
-  const { link } = usePanel();
-  const [text, setText] = useState('');
+  const { link, typed } = usePanel();
+  const place: TypedPlace = { kind: 'answer', id: call, of: question };
+  const text = typed.get(place) ?? '';
   const answer = (chosen: string) => {
     if (chosen.trim() !== '') link.post({ type: 'decide', call, decision: { type: 'answer', text: chosen } });
   };
@@ -33,7 +34,7 @@ export function Question({ call, question, choices }: Props) {
           value={text}
           placeholder={t('Your answer')}
           aria-label={t('Your answer')}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => typed.set(place, event.currentTarget.value)}
           onKeyDown={(event) => isSubmit(event) && answer(text)}
         />
         <button type="button" class="primary" disabled={text.trim() === ''} onClick={() => answer(text)}>

@@ -4,7 +4,9 @@ import type { ToolState } from '../../../chat/transcript.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { secondsText } from '../figures.ts';
+import { usePanel } from '../panel.ts';
 import { Approval } from './approval.tsx';
+import { editedCommand } from './call-texts.ts';
 import { CommandBox } from './command-box.tsx';
 import { FileLink } from './file-link.tsx';
 import { Question } from './question.tsx';
@@ -83,7 +85,7 @@ function Subject({ part }: { part: ToolPart }) {
 
 /** What a waiting call does, completely, above its buttons. */
 function Decision({ part }: { part: ToolPart }) {
-  const [command, setCommand] = useState<string>();
+  const { typed } = usePanel();
   const { action, id } = part;
   if (action?.type === 'question') return <Question call={id} question={action.question} choices={action.choices} />;
   return (
@@ -93,14 +95,18 @@ function Decision({ part }: { part: ToolPart }) {
         {action?.type === 'command' ? (
           <>
             {action.explanation === '' ? null : <p class="plain">{showUnseen(action.explanation)}</p>}
-            <CommandBox command={action.command} edited={command} edit={setCommand} />
+            <CommandBox
+              command={action.command}
+              edited={editedCommand(typed, part)}
+              edit={(command) => typed.set({ kind: 'command', id, of: action.command }, command)}
+            />
             {action.cwd === '' ? null : <p class="origin">{t('In {0}', showUnseen(action.cwd))}</p>}
           </>
         ) : (
           <Effect part={part} />
         )}
       </div>
-      <Approval part={part} command={command} />
+      <Approval part={part} command={editedCommand(typed, part)} />
     </>
   );
 }

@@ -1,17 +1,22 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { ToolDecision } from '../../../chat/tools/tools.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { isComposing } from '../composing.ts';
 import { usePanel } from '../panel.ts';
+import { editedCommand, reasonOf, useForgottenTexts } from './call-texts.ts';
+import type { ToolPart } from './tool-title.ts';
 
 const CARD = '.tool.asking';
 const COMPOSER = '.composer textarea';
 
 /** The keys and the focus of calls that wait for a decision. With several calls, a bar answers them together. */
 export function WaitingCalls() {
-  const { link, state } = usePanel();
+  const { link, state, typed } = usePanel();
   const waiting = state.waiting.value;
-  useWaitingFocus(waiting.map(({ id }) => id));
+  const ids = waiting.map(({ id }) => id);
+  useWaitingFocus(ids);
+  useForgottenTexts(ids);
   useEffect(() => {
     document.addEventListener('keydown', onKeyDown, true);
     return () => document.removeEventListener('keydown', onKeyDown, true);
@@ -21,10 +26,15 @@ export function WaitingCalls() {
     (part) => part.action?.type !== 'question' && !(part.state.type === 'waiting' && part.state.caution),
   );
   if (together.length < 2) return null;
-  const decide = (decision: { type: 'once' } | { type: 'deny'; reason: string }) => (event: MouseEvent) => {
+  const decideAll = (decision: (part: ToolPart) => ToolDecision) => (event: MouseEvent) => {
     if (event.detail > 1) return;
-    for (const { id } of together) link.post({ type: 'decide', call: id, decision });
+    for (const part of together) link.post({ type: 'decide', call: part.id, decision: decision(part) });
   };
+  const allow = (part: ToolPart): ToolDecision => {
+    const command = editedCommand(typed, part);
+    return { type: 'once', ...(command === undefined ? {} : { command }) };
+  };
+  const deny = ({ id }: ToolPart): ToolDecision => ({ type: 'deny', reason: typed.get(reasonOf(id)) ?? '' });
   return (
     <fieldset class="waiting-calls" aria-label={t('Calls that need approval')}>
       <Icon name="question" />
@@ -35,11 +45,11 @@ export function WaitingCalls() {
           class="primary"
           title={t('Allow each of them once (Ctrl+Shift+Enter)')}
           aria-keyshortcuts="Control+Shift+Enter Meta+Shift+Enter"
-          onClick={decide({ type: 'once' })}
+          onClick={decideAll(allow)}
         >
           {together.length === waiting.length ? t('Allow all') : t('Allow {0}', together.length)}
         </button>
-        <button type="button" onClick={decide({ type: 'deny', reason: '' })}>
+        <button type="button" onClick={decideAll(deny)}>
           {together.length === waiting.length ? t('Deny all') : t('Deny {0}', together.length)}
         </button>
       </span>

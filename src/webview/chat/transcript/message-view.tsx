@@ -14,6 +14,7 @@ import { usePanel } from '../panel.ts';
 import { ToolCard } from '../tools/tool-card.tsx';
 import { groupParts, ToolGroup } from '../tools/tool-groups.tsx';
 import { TurnBar } from '../tools/turn-bar.tsx';
+import type { TypedPlace } from '../typed-texts.ts';
 import { EndingView, RetryView } from './ending-view.tsx';
 import { Reasoning } from './reasoning.tsx';
 
@@ -68,9 +69,9 @@ function Undrawn({ message, draw }: { message: Message; draw: () => void }) {
 }
 
 function UserMessage({ message, shown }: { message: Message; shown: ShownBranch }) {
-  const { link, state } = usePanel();
-  const [editing, setEditing] = useState(false);
+  const { link, state, typed } = usePanel();
   const text = messageText(message);
+  const [editing, setEditing] = useState(() => typed.get(editOf(message.id, text)) !== undefined);
   if (message.auto) return <p class="note auto">{t('Continued')}</p>;
   return (
     <article class="message user" aria-label={t('You')}>
@@ -116,44 +117,56 @@ function changedSince({ path, turns }: ConversationState, message: string): bool
   return turns.value.some((turn) => turn.state !== 'undone' && later.has(turn.message));
 }
 
+const editOf = (id: string, text: string): TypedPlace => ({ kind: 'edit', id, of: text });
+
+/** What is typed remains while the page is hidden, and while an answer is running, which can’t be combined with an edit. */
 function EditBox({ message, text, close }: { message: Message; text: string; close: () => void }) {
-  const { link } = usePanel();
+  const { link, state, typed } = usePanel();
   const box = useRef<HTMLTextAreaElement>(null);
+  const running = state.running.value;
   useLayoutEffect(() => {
     const area = box.current;
     if (!area) return;
+    const kept = typed.get(editOf(message.id, text));
+    area.value = kept ?? text;
     area.style.height = `${Math.min(area.scrollHeight + 2, 320)}px`;
-    area.focus();
-    area.setSelectionRange(text.length, text.length);
+    // The user opened the box just now, not before the page was hidden.
+    if (kept === undefined) area.focus();
+    area.setSelectionRange(area.value.length, area.value.length);
   }, [text]);
+  const end = () => {
+    typed.forget(message.id);
+    close();
+  };
   const send = () => {
     const edited = box.current?.value.trim() ?? '';
-    if (edited === '' && !message.attachments) return;
+    if (running || (edited === '' && !message.attachments)) return;
     link.post({ type: 'edit', message: message.id, text: edited });
-    close();
+    end();
   };
   return (
     <div class="edit-box">
       <textarea
         ref={box}
         aria-label={t('Edit message')}
+        onInput={(event) => typed.set(editOf(message.id, text), event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') close();
+          if (event.key === 'Escape') end();
           if (!isSubmit(event)) return;
           event.preventDefault();
           send();
         }}
-      >
-        {text}
-      </textarea>
+      />
       <div class="actions">
-        <button type="button" class="primary" onClick={send}>
+        <button type="button" class="primary" disabled={running} onClick={send}>
           {t('Send')}
         </button>
-        <button type="button" onClick={close}>
+        <button type="button" onClick={end}>
           {t('Cancel')}
         </button>
-        <span class="hint">{t('The old version is kept as a branch.')}</span>
+        <span class="hint">
+          {running ? t('Send it when the answer has ended.') : t('The old version is kept as a branch.')}
+        </span>
       </div>
     </div>
   );
