@@ -145,7 +145,7 @@ export function checkSampling(body: JsonObject): void {
   optionalNumber(body, 'frequency_penalty', -2, 2);
   optionalNumber(body, 'presence_penalty', -2, 2);
   optionalBoolean(body, 'stream');
-  for (const field of ['max_tokens', 'max_completion_tokens']) optionalCount(body, field);
+  for (const field of ['max_tokens', 'max_completion_tokens', 'n']) optionalCount(body, field);
 }
 
 /** Rejects fields that require state at the vendor. They must not be ignored silently. */

@@ -290,6 +290,18 @@ describe('budgets at the gateway', () => {
     assert.equal((await send(key, 'chat/m', { max_tokens: 10 })).status, 200);
   });
 
+  it('budget: a recording in chunks, whose length is not known, is reserved as the longest one', async () => {
+    const key = create('chunks', { limits: { budgets: [budget({ usd: 0.001, mode: 'hard' })], rates: [] } });
+    const transcribe = (body: BodyInit) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'multipart/form-data; boundary=b' };
+      return fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body, duplex: 'half' });
+    };
+    const part = (name: string, more = '') => `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
+    const form = `${part('model')}chat/m\r\n${part('file', '; filename="a.wav"')}sound\r\n--b--\r\n`;
+    assert.equal((await transcribe(new Blob([form]).stream())).status, 402);
+    assert.equal((await transcribe(form)).status, 200);
+  });
+
   it('budget: a failed request gives its reservation back', async () => {
     const key = create('fails', { limits: { budgets: [budget({ mode: 'hard', usd: 0.00006 })], rates: [] } });
     for (let n = 0; n < 5; n += 1) {

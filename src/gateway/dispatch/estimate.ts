@@ -1,7 +1,7 @@
 import { toNano } from '../../base/money.ts';
 import { computePrice, isPaid } from '../../catalog/price.ts';
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { RequestContext, RequestSize } from '../http/request-context.ts';
 import type { Estimate } from '../limits/request-limits.ts';
 import type { ServedModel } from './pipeline.ts';
 
@@ -12,10 +12,15 @@ const USUAL_BYTES_PER_TOKEN = 4;
 /** Bytes of a recording per token, of input and of output. */
 const RECORDED_BYTES_PER_TOKEN = 400;
 
+/** The size of a form with a recording. */
+export function recordingSize(bytes: number): RequestSize {
+  const tokens = Math.ceil(bytes / RECORDED_BYTES_PER_TOKEN);
+  return { bytes: tokens * BYTES_PER_TOKEN, output: tokens };
+}
+
 /** What a request will probably use: its input, and for the cost as much output as it allows. */
 export function estimateRequest(context: RequestContext, { cost, limit }: ServedModel, byok: boolean): Estimate {
-  const recorded = Math.ceil(Number(context.header('content-length') ?? 0) / RECORDED_BYTES_PER_TOKEN);
-  const { bytes, output } = context.size ?? { bytes: recorded * BYTES_PER_TOKEN, output: recorded };
+  const { bytes, output } = context.size ?? recordingSize(0);
   const tokens = Math.ceil(bytes / USUAL_BYTES_PER_TOKEN);
   if (cost === undefined || byok || !isPaid(cost)) return { tokens, nano: 0 };
   const most = limit?.output || UNKNOWN_LIMIT.output;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
@@ -20,6 +19,7 @@ import type { Pool } from '../pools/pools.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
+import { outputLimit } from './output-limit.ts';
 import { findModel } from './requested-model.ts';
 
 /** The properties of a model that the pipeline needs, from the registry or from a special list. */
@@ -311,15 +311,8 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
-  context.size = { bytes: body.bytes.length, output: outputLimit(body.value) };
+  context.size = { bytes: body.bytes.length, output: outputLimit(body.value, context.format) };
   return body;
-}
-
-/** The maximum of output tokens in the three formats, for all answers (`n`). */
-function outputLimit({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number | undefined {
-  const most = [max_completion_tokens, max_tokens, max_output_tokens].find((each) => typeof each === 'number');
-  if (most === undefined) return undefined;
-  return Math.max(0, most) * (typeof n === 'number' ? Math.max(1, n) : 1);
 }
 
 /** Counts a failure. If only the operator of the gateway can fix it, it is logged as an error. */

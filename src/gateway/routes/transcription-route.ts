@@ -3,6 +3,7 @@ import { type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { estimateTranscript } from '../accounting/transcript-usage.ts';
+import { recordingSize } from '../dispatch/estimate.ts';
 import { type InferenceRequest, inferenceRoute, readJsonBody, type ServedModel } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
 import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
@@ -50,7 +51,10 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
 /** The parts of the form are forwarded as they arrive. Only the model's name is replaced. */
 async function readForm(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
   const { FormRelay } = await import('../relay/form-relay.ts');
-  const form = new FormRelay(context, deps.settings().gateway.maxBodyBytes);
+  const { maxBodyBytes } = deps.settings().gateway;
+  const form = new FormRelay(context, maxBodyBytes);
+  // A form in chunks may be as long as the gateway takes.
+  context.size = recordingSize(Number(context.header('content-length') ?? maxBodyBytes));
   return {
     ...commonSteps(deps, () => form.model()),
     // The file is streamed and can be read only once.
