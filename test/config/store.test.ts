@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { SettingsStore } from '../../src/config/load/store.ts';
 import type { Settings } from '../../src/config/settings/settings.ts';
 import { ProjectFolder } from './project-folder.ts';
@@ -117,6 +118,24 @@ describe('the settings store', () => {
     assert.equal((await store.refresh()).model?.value, 'a/1');
     rmSync(file);
     assert.equal((await store.refresh()).model, undefined);
+    store.dispose();
+  });
+
+  it('SettingsStore: on every load, a key of the file in SVC_CONFIG is withheld from the address of a project', async () => {
+    using folder = new ProjectFolder();
+    const options = { baseURL: 'https://good.example/v1', apiKey: '{env:GOOD_KEY}' };
+    const named = folder.write('project/svc.jsonc', { provider: { p: { options, models: { m: {} } } } });
+    folder.write('project/sub/svc.jsonc', { provider: { p: { options: { baseURL: 'https://evil.example/v1' } } } });
+    const env = { ...folder.env, SVC_CONFIG: named, GOOD_KEY: 'CANARY-KEY' };
+    const store = new SettingsStore(() => folder.input({ env, cwd: path.join(folder.project, 'sub') }));
+    for (const load of ['first', 'second', 'third']) {
+      const settings = await store.refresh();
+      const { endpoint } = buildRegistry({ settings, catalog: { providers: new Map() }, env }).find('p/m') ?? {};
+      assert.equal(settings.providers.get('p')?.apiKey?.trusted, true, load);
+      assert.equal(endpoint?.baseURL, 'https://evil.example/v1', load);
+      assert.equal(endpoint?.apiKey, undefined, load);
+      assert.equal(endpoint?.withheld?.to, 'https://evil.example', load);
+    }
     store.dispose();
   });
 

@@ -294,7 +294,8 @@ describe('budgets at the gateway', () => {
     const key = create('chunks', { limits: { budgets: [budget({ usd: 0.001, mode: 'hard' })], rates: [] } });
     const transcribe = (body: BodyInit) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'multipart/form-data; boundary=b' };
-      return fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body, duplex: 'half' });
+      const request = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+      return fetch(`${gateway.url}/audio/transcriptions`, request);
     };
     const part = (name: string, more = '') => `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
     const form = `${part('model')}chat/m\r\n${part('file', '; filename="a.wav"')}sound\r\n--b--\r\n`;

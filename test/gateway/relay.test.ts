@@ -158,6 +158,13 @@ describe('relay', () => {
       assert.match(JSON.stringify(first.messages), /"tool_call_id":"[a-zA-Z0-9]{9}"/);
       assert.deepEqual([first.random_seed, first.user], [1, undefined]);
     });
+
+    it('request: Mistral gets its own name of the limit, and no field that it refuses', async () => {
+      const more = { max_completion_tokens: 50, store: false, logit_bias: null, metadata: null };
+      const messages = [{ role: 'user', content: 'x' }];
+      const { body } = await forwarded('/chat/completions', { model: 'mistral/m', messages, ...more });
+      assert.deepEqual(body, { model: 'm', messages, max_tokens: 50 });
+    });
   });
 
   it('relay: code completions have one format, streamed or not, and stop when the client disconnects', async () => {

@@ -96,6 +96,89 @@ describe('streams', () => {
     });
   }
 
+  for (const { path, own, body } of FORMATS) {
+    it(`stream: ${own}: one that was not requested becomes a whole answer`, async () => {
+      for (const up of UPSTREAMS) {
+        let cut = false;
+        gateway.upstream.respond((request, response) => {
+          const frames = streamFrames(request.wire, { text: ['Hello ', 'there.'] });
+          const sent = cut ? frames.slice(0, -3) : frames;
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${sent.join('\n\n')}\n\n`);
+        });
+        try {
+          const whole = await gateway.post(path, { model: `${up}/m`, ...body });
+          assert.match(String(whole.headers.get('content-type')), /^application\/json/);
+          assert.match(JSON.stringify(await whole.json()), /"Hello there\."/);
+          cut = true;
+          const half = await gateway.post(path, { model: `${up}/m`, ...body });
+          assert.equal(half.status, 503, await half.text());
+        } finally {
+          gateway.upstream.respond(undefined);
+        }
+      }
+    });
+  }
+
+  describe('chunks of Chat Completions', () => {
+    afterEach(() => gateway.upstream.respond(undefined));
+
+    const chunk = (delta: object, finish_reason: string | null = null) => ({
+      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+    const DONE = 'data: [DONE]\n\n';
+    /** What the client gets if the upstream sends these pieces in one go. */
+    const passed = async (...pieces: readonly string[]) => {
+      gateway.upstream.respond((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(pieces.join(''));
+      });
+      const answer = await gateway.post('/chat/completions', { model: 'chat/m', stream: true, ...FORMATS[0].body });
+      return { status: answer.status, text: await answer.text() };
+    };
+
+    const errors: readonly (readonly [name: string, chunk: object])[] = [
+      ['vLLM', { error: { message: 'EngineCore died', type: 'InternalServerError', code: 500 } }],
+      ['OpenRouter', { ...chunk({ content: '' }, 'error'), error: { code: 502, message: 'EngineCore died' } }],
+    ];
+    for (const [name, error] of errors) {
+      it(`stream: an error within it, as ${name} sends it, is its last event`, async () => {
+        const { status, text } = await passed(data(chunk({ content: 'Hel' })), data(error), DONE);
+        assert.equal(status, 200);
+        assert.match(text, /"Hel"/);
+        assert.match(text.trim().split('\n\n').at(-1) ?? '', /"error":.*EngineCore died.*"upstream_error"/);
+        assert.doesNotMatch(text, /"finish_reason":"|DONE/);
+        assert.equal(gateway.rows().at(-1)?.outcome, 'failed');
+      });
+    }
+
+    it('stream: `"error": null` is no error', async () => {
+      const { text } = await passed(data({ ...chunk({ content: 'Hi' }), error: null }), data(chunk({}, 'stop')), DONE);
+      assert.match(text, /"Hi"/);
+      assert.match(text, /DONE/);
+    });
+
+    it('stream: an error after a comment is an HTTP error, and another account’s funds are not told', async () => {
+      const { status, text } = await passed(
+        ': OPENROUTER PROCESSING\n\n',
+        data({ error: { code: 402, message: 'acct_1' } }),
+      );
+      assert.equal(status, 503);
+      assert.doesNotMatch(text, /acct_1/);
+    });
+
+    it('stream: a chunk without a reason after the one with it changes nothing', async () => {
+      const filter = { ...chunk({}), choices: [{ index: 0, finish_reason: null, content_filter_results: {} }] };
+      const usage = { ...chunk({}), choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } };
+      for (const end of [[data(usage), DONE], [data(usage)]]) {
+        const { text } = await passed(data(chunk({ content: 'Hi' })), data(chunk({}, 'length')), data(filter), ...end);
+        assert.deepEqual(text.match(/"finish_reason":"\w+"/g), ['"finish_reason":"length"']);
+        assert.match(text, /"total_tokens":2/);
+        assert.ok(text.trim().endsWith('data: [DONE]'));
+      }
+    });
+  });
+
   it('stream: is ended if the upstream stalls, with or without pings, before the first byte or later', async () => {
     for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
       const answer = await gateway.post('/chat/completions', ask(scenario));

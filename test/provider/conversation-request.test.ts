@@ -176,6 +176,12 @@ describe('body of a request', () => {
     assert.match(ids[0] ?? '', /^[a-zA-Z0-9]{9}$/);
   });
 
+  it('request: OpenAI gets at most four stop sequences, others get all', () => {
+    const stop = ['a', 'b', 'c', 'd', 'e'];
+    assert.deepEqual(body({ kind: 'openai' }, {}, { sampling: { stop } }).stop, stop.slice(0, 4));
+    assert.deepEqual(body({}, {}, { sampling: { stop } }).stop, stop);
+  });
+
   it('request body: an unanswered call gets a placeholder result', () => {
     const turns: Conversation['turns'] = [
       { role: 'user', parts: [{ type: 'text', text: 'q' }] },

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { firstCharacter, singleHeader } from '../../provider/answer-start.ts';
+import { firstCharacter, isEventStreamType, singleHeader } from '../../provider/answer-start.ts';
 import { CredentialFilter } from '../../provider/credential-filter.ts';
 import { errorsWithoutCredentials, withoutCredentials } from '../../provider/echoed-credentials.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
@@ -35,7 +35,9 @@ export class ClientAnswer {
       if (early) throw early;
       if (passed.length > 0) this.#begin().writeStreamHead();
     }
-    return passed.length === 0 || response.write(passed);
+    const accepted = passed.length === 0 || response.write(passed);
+    if (transform.failed) throw transform.failed;
+    return accepted;
   }
 
   /** Ends a stream. Returns the error if the upstream cut it off. @throws SvcError */
@@ -58,6 +60,11 @@ export class ClientAnswer {
     const contentType = singleHeader(headers['content-type']) ?? '';
     const body = errorsWithoutCredentials(this.#filter.whole(received), target.headers);
     if (status < 200 || status >= 300) throw this.#upstreamError(status, headers, body);
+    if (!stream && isEventStreamType(contentType) && transform.streamAsWhole !== undefined) {
+      const folded = transform.streamAsWhole(body);
+      this.#begin().sendBytes(200, folded, { 'content-type': 'application/json' });
+      return;
+    }
     if (anyBody !== true) {
       const start = firstCharacter(body);
       if (start === '<') throw webPage(contentType);

@@ -102,7 +102,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    if (status === 200 && isEventStreamType(singleHeader(headers['content-type']) ?? '')) this.#body.startStream();
+    // Some servers always stream. Then the answer is collected, unless any body is forwarded.
+    const forwards = this.#request.stream || this.#request.anyBody === true;
+    const isStream = isEventStreamType(singleHeader(headers['content-type']) ?? '');
+    if (forwards && status === 200 && isStream) this.#body.startStream();
     const encoding = singleHeader(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }

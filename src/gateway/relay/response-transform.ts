@@ -12,12 +12,19 @@ export interface ResponseTransform {
   pass(frames: Buffer): Buffer;
   /** The error that the stream began with, if there was no output before it. */
   firstError(): SvcError | undefined;
+  /** The error that the upstream sent after the output that `pass` has returned. Nothing follows it. */
+  readonly failed?: SvcError | undefined;
   /** The bytes that complete the client's stream after the upstream's end; an error if the answer was cut off. */
   end(): TransformEnd;
   /** The last bytes of a stream that ends with an error. */
   fail(error: SvcError): Buffer;
   /** Takes the body of a whole answer. @throws SvcError if the body is an error or not an answer. */
   whole(body: Buffer): Buffer;
+  /**
+   * Makes a whole answer of a stream that was not requested. Absent: the answer must not be streamed.
+   * @throws SvcError if the stream has an error or is cut off.
+   */
+  streamAsWhole?(body: Buffer): Buffer;
   /** Writes a whole answer as a stream. @throws SvcError if the body is an error or not an answer. */
   wholeAsStream(body: Buffer): Buffer;
 }

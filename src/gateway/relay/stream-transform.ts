@@ -16,6 +16,10 @@ import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
 
 const FINISH_REASON = Buffer.from('"finish_reason"');
+/** The first quote is omitted: the search for more than six bytes is slower. */
+const ERROR = Buffer.from('error"');
+/** Milliseconds that comments at the start wait for an event, which may be an error that needs its own status. */
+const COMMENTS_WAIT_MS = 5000;
 const NOTHING = Buffer.alloc(0);
 /** The key of an error is within this number of characters from the start of a whole answer. */
 const ERROR_WITHIN = 200;
@@ -34,7 +38,7 @@ export interface StreamTransformOptions {
   /** Chat Completions: the client requested the usage in a chunk of its own. */
   readonly usageChunk?: boolean;
   /** Writes the stream if the upstream sends a whole answer to a request for a stream. */
-  readonly converter: () => ResponseTransform;
+  readonly converter: () => Required<Pick<ResponseTransform, 'wholeAsStream' | 'streamAsWhole'>>;
 }
 
 /** Forwards frames without translation. Only frames with usage and the last ones of Chat Completions are parsed. */
@@ -58,6 +62,8 @@ export class StreamTransform implements ResponseTransform {
   #whole: Buffer | undefined;
   #characters = 0;
   #model: string | undefined;
+  #commentsSince: number | undefined;
+  failed: SvcError | undefined;
 
   constructor(options: StreamTransformOptions) {
     this.#options = options;
@@ -84,14 +90,34 @@ export class StreamTransform implements ResponseTransform {
   }
 
   /** Takes whole frames. Returns the bytes for the client. */
-  pass(frames: Buffer): Buffer {
-    if (!this.#inspected) this.#inspectFirst(frames);
+  pass(received: Buffer): Buffer {
+    if (!this.#inspected) this.#inspectFirst(received);
+    if (!this.#inspected && this.#waitsWithComments()) return NOTHING;
+    const frames = this.#chat ? this.#beforeError(received) : received;
     this.#latest = frames;
     this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
     if (this.#chat) return this.#chat.pass(frames, this.#finished, this.#opening);
     if (mentionsUsage(frames)) for (const frame of new SseDecoder().push(frames)) this.#noteUsage(frame);
     return frames;
+  }
+
+  /** Later comments keep the connections of clients and proxies open while the model thinks. */
+  #waitsWithComments(): boolean {
+    const now = performance.now();
+    this.#commentsSince ??= now;
+    return now - this.#commentsSince < COMMENTS_WAIT_MS;
+  }
+
+  /** Chat Completions has no event for an error within an answer. Servers send `error` in a chunk, some go on after it. */
+  #beforeError(frames: Buffer): Buffer {
+    if (!frames.includes(ERROR)) return frames;
+    const all = new SseDecoder().push(frames);
+    const at = all.findIndex(({ data }) => data.includes('"error"') && holdsError(parseJson(data)));
+    const found = all[at];
+    if (found === undefined) return frames;
+    this.failed = this.#vendorError(found.data);
+    return Buffer.from(all.slice(0, at).map(frameText).join(''));
   }
 
   /** The error in the first frame, if it is one. Then nothing was sent to the client. */
@@ -144,6 +170,10 @@ export class StreamTransform implements ResponseTransform {
     return body;
   }
 
+  streamAsWhole(body: Buffer): Buffer {
+    return this.whole(this.#options.converter().streamAsWhole(body));
+  }
+
   wholeAsStream(body: Buffer): Buffer {
     this.whole(body);
     return this.#options.converter().wholeAsStream(body);
@@ -170,8 +200,11 @@ export class StreamTransform implements ResponseTransform {
         .push(frames)
         .some(({ event = '', data }) => ends.includes(nonEmptyString(objectOrEmpty(parseJson(data)).type) ?? event));
     }
-    const at = frames.lastIndexOf(FINISH_REASON);
-    return at >= 0 && frames[valueAt(frames, at + FINISH_REASON.length)] === 0x22;
+    // Chunks after the one with the reason have `null`, such as those with results of a filter.
+    for (let at = frames.indexOf(FINISH_REASON); at >= 0; at = frames.indexOf(FINISH_REASON, at + 1)) {
+      if (frames[valueAt(frames, at + FINISH_REASON.length)] === 0x22) return true;
+    }
+    return false;
   }
 
   #vendorError(bodyText: string): SvcError {
@@ -191,6 +224,11 @@ export class StreamTransform implements ResponseTransform {
     const last = new SseDecoder().push(this.#latest).at(-1);
     return finiteNumber(objectOrEmpty(parseJson(last?.data ?? '')).sequence_number) ?? 0;
   }
+}
+
+/** Some servers send `"error": null` with every chunk. */
+function holdsError(value: unknown): boolean {
+  return isObject(value) && (isObject(value.error) || nonEmptyString(value.error) !== undefined);
 }
 
 function lastEvents(): readonly string[] {

@@ -81,7 +81,24 @@ export class TranslatingTransform implements ResponseTransform {
   }
 
   whole(body: Buffer): Buffer {
-    const events = this.#read(body);
+    return this.#wholeOf(this.#read(body));
+  }
+
+  streamAsWhole(body: Buffer): Buffer {
+    const decoder = new SseDecoder();
+    const reader = this.#upstream.streamReader();
+    const frames = [...decoder.push(body), ...decoder.end()];
+    for (const { data } of frames) refuseExcess(data);
+    const events = [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
+    for (const event of events) {
+      if (event.type === 'error') throw event.error;
+      if (event.type === 'discard') throw answerRestarted();
+      if (event.type === 'finish' && event.reason === 'closed') throw answerCutShort();
+    }
+    return this.#wholeOf(events);
+  }
+
+  #wholeOf(events: readonly Event[]): Buffer {
     for (const event of events) this.#note(event);
     try {
       return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));

@@ -1,6 +1,7 @@
+import { defined } from '../../base/json.ts';
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Conversation } from '../../wire/conversation.ts';
+import type { Conversation, Sampling } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
@@ -71,15 +72,26 @@ export function conversationBody(
   return { format, body: withOptions(model, written, choices.variant), repairs };
 }
 
+/** OpenAI refuses more stop sequences (API reference, "Create chat completion", `stop`). */
+const MAX_OPENAI_STOPS = 4;
+
+function fitSampling(model: Model, { temperature, stop, ...others }: Sampling): Sampling {
+  const isLimited = isOpenAI(model) && model.endpoint.format === 'chat-completions';
+  return {
+    ...others,
+    ...defined({ stop: isLimited ? stop?.slice(0, MAX_OPENAI_STOPS) : stop }),
+    ...defined({ temperature: model.temperature ? temperature : undefined }),
+  };
+}
+
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
-  const { temperature: _, ...withoutTemperature } = conversation.sampling;
   // The upstream stores nothing, so a reasoning model must return its reasoning encrypted.
   const encrypted = model.reasoning && model.endpoint.format === 'responses';
   return {
     ...conversation,
     ...(encrypted ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
     model: model.id,
-    sampling: model.temperature ? conversation.sampling : withoutTemperature,
+    sampling: fitSampling(model, conversation.sampling),
     maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),
   };
 }

@@ -78,6 +78,9 @@ function adaptForMistral(body: Record<string, unknown>): void {
   delete body.stream_options;
   delete body.user;
   delete body.reasoning_effort;
+  delete body.store;
+  for (const [field, value] of Object.entries(body)) if (value === null) delete body[field];
+  rename(body, 'max_completion_tokens', 'max_tokens');
   rename(body, 'seed', 'random_seed');
   if (body.tool_choice === 'required') body.tool_choice = 'any';
 }
