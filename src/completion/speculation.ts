@@ -33,23 +33,23 @@ export class Speculation {
   readonly #display: SuggestionDisplay;
   readonly #settings: () => CompletionSettings;
   readonly #clock: Clock;
-  readonly #isCurrent: (view: CaretView) => boolean;
+  readonly #isWanted: (view: CaretView) => boolean;
 
-  /** @param isCurrent whether the document still has the text of a view. */
+  /** @param isWanted whether the document still has the text of a view, and completions are on. */
   constructor(
     clock: Clock,
     sender: CompletionSender,
     cache: SuggestionCache,
     display: SuggestionDisplay,
     settings: () => CompletionSettings,
-    isCurrent: (view: CaretView) => boolean,
+    isWanted: (view: CaretView) => boolean,
   ) {
     this.#clock = clock;
     this.#sender = sender;
     this.#cache = cache;
     this.#display = display;
     this.#settings = settings;
-    this.#isCurrent = isCurrent;
+    this.#isWanted = isWanted;
   }
 
   /** Deferred to a later tick, so that it does not delay showing the suggestion. */
@@ -58,7 +58,7 @@ export class Speculation {
   }
 
   #from(shown: DisplayedSuggestion, view: CaretView): void {
-    const isShown = (): boolean => this.#display.answer === shown.answer && this.#isCurrent(view);
+    const isShown = (): boolean => this.#display.answer === shown.answer && this.#isWanted(view);
     if (!isShown()) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
     const { text, replaceBefore, replaceAfter } = shown;

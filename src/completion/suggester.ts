@@ -87,15 +87,8 @@ export class Suggester {
       },
       ended: (answer, uri, end) => this.#handleEnd(answer, uri, end),
     });
-    const isCurrent = (view: CaretView) => this.#isCurrent(view);
-    this.#speculation = new Speculation(
-      this.#clock,
-      this.#sender,
-      this.#cache,
-      this.#display,
-      deps.settings,
-      isCurrent,
-    );
+    const isWanted = (view: CaretView) => this.#isCurrent(view) && !this.#isRefused(view);
+    this.#speculation = new Speculation(this.#clock, this.#sender, this.#cache, this.#display, deps.settings, isWanted);
   }
 
   dispose(): void {
@@ -260,6 +253,13 @@ export class Suggester {
     return caretView(request, model);
   }
 
+  /** True if the user has turned completions off since the view was made. */
+  #isRefused({ request }: CaretView): boolean {
+    const why = this.#gate.silence(request);
+    if (why !== undefined && canLift(why)) this.#blockedIn = request.document.uri;
+    return why !== undefined || isManualOnly(request, this.#deps.settings());
+  }
+
   #warm(): void {
     const { circuit, debounce } = this.#sender;
     if (this.#shown === undefined || circuit.open !== undefined || !debounce.cold) return;
@@ -327,7 +327,7 @@ export class Suggester {
     const wait = manual || accepted ? 0 : debounce.wait(settings.debounceFloor, level === 'slow');
     if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
-    if (signal.aborted) return;
+    if (signal.aborted || this.#isRefused(view)) return;
     if (this.#deps.model()?.ref !== view.model.ref) {
       // The model changed or went away while the context was read.
       this.#blockedIn = view.document.uri;

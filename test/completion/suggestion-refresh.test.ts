@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/document/completion-settings.ts';
+import {
+  type CompletionSettings,
+  DEFAULT_COMPLETION_SETTINGS,
+} from '../../src/completion/document/completion-settings.ts';
 import type { NotSent } from '../../src/completion/trigger/trigger.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { EditorHarness, MODEL } from './editor-harness.ts';
@@ -219,6 +222,28 @@ describe('manual completions', () => {
 });
 
 describe('cached context', () => {
+  const off: readonly (readonly [name: string, change: Partial<CompletionSettings>, excluded?: NotSent])[] = [
+    ['completions', { enabled: false }],
+    ['their trigger', { trigger: 'manual' }],
+    ['their language', { languages: { typescript: false } }],
+    ['their file by a pattern', { disabledGlobs: ['a.ts'] }],
+    ['their file by .gitignore', {}, 'gitignored'],
+  ];
+  for (const [name, change, exclusion] of off) {
+    it(`request: is not sent if the user turns off ${name} while it waits`, async () => {
+      let excluded: NotSent | undefined;
+      const editor = new EditorHarness('x = |\n', { excluded: () => excluded });
+      editor.settings = { ...editor.settings, debounceFloor: 400 };
+      editor.edit('y');
+      await editor.clock.pass(100);
+      editor.settings = { ...editor.settings, ...change };
+      excluded = exclusion;
+      editor.suggester.reconsider();
+      await editor.clock.pass(3000);
+      assert.equal(editor.requests.length, 0);
+    });
+  }
+
   it('cached context: is not sent after its setting is disabled or its file is excluded', async () => {
     const snippets = ['tab.ts', 'other.ts'].map((path) => ({
       kind: 'open-tab' as const,

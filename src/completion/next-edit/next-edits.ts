@@ -266,18 +266,19 @@ export class NextEdits implements NextEditEngine {
     if (signal.aborted) return;
     this.#offer(found, cursor.document.uri, edit && basisOf(edit));
     if (this.#chain.length > 0) return;
-    const mayAsk = (): boolean => !this.#ghostText && !this.#rate.coolingDown;
+    const mayAsk = (): boolean => !this.#ghostText && !this.#rate.coolingDown && this.#isOn(cursor, manual);
     const isWanted = (each: FoundEdit): boolean => manual || !this.#rejections.covers(each);
     const predicted = await this.#predictor.find(cursor, { manual, mayAsk, isWanted });
     if (!signal.aborted) this.#offer(this.#select(predicted, manual), cursor.document.uri, undefined);
   }
 
-  #mayFind({ document, position }: Cursor, manual: boolean): boolean {
-    if (this.#gate.silence({ document, position, trigger: manual ? 'invoke' : 'automatic' }) !== undefined)
-      return false;
-    if (manual) return true;
-    const automatic = this.#deps.settings().trigger === 'automatic';
-    return automatic && !this.#quiet && !this.#undone && this.#isRecent();
+  #mayFind(cursor: Cursor, manual: boolean): boolean {
+    return this.#isOn(cursor, manual) && (manual || (!this.#quiet && !this.#undone && this.#isRecent()));
+  }
+
+  #isOn({ document, position }: Cursor, manual: boolean): boolean {
+    if (!manual && this.#deps.settings().trigger !== 'automatic') return false;
+    return this.#gate.silence({ document, position, trigger: manual ? 'invoke' : 'automatic' }) === undefined;
   }
 
   #isRecent(): boolean {

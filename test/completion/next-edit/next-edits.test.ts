@@ -102,6 +102,30 @@ describe('next edits', () => {
     assert.equal(editor.text, LOGS.replaceAll('info', 'debug'));
   });
 
+  it('no model is asked if the user turns completions off while other sources work', async () => {
+    for (const enabled of [true, false]) {
+      let asked = 0;
+      const slow: NextEditSource = { origin: 'rename', find: () => editor.clock.sleep(350).then(() => []) };
+      const editor: NextEditHarness = new NextEditHarness('const a = 1;\nfoo(a);\n', {
+        sources: [slow],
+        model: () => ({ ref: 'p/zeta2', contextTokens: 0, dialect: 'zeta-2' }),
+        predict: () =>
+          async function* () {
+            asked += 1;
+            yield { type: 'finish', reason: 'stop' };
+          },
+      });
+      editor.moveTo({ line: 0, character: 11 });
+      editor.change([{ start: editor.position, end: editor.position, text: '2' }]);
+      editor.moveTo({ line: 0, character: 12 });
+      await editor.clock.pass(450);
+      editor.settings = { ...editor.settings, enabled };
+      editor.engine.reconsider();
+      await editor.clock.pass(3000);
+      assert.equal(asked > 0, enabled);
+    }
+  });
+
   it('the next edit of the chain follows at once after an acceptance', async () => {
     const editor = await offered();
     assert.equal(editor.current?.following, 1);
