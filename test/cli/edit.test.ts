@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { ProjectFolder } from '../config/project-folder.ts';
@@ -71,6 +71,47 @@ describe('svc edit', () => {
     });
     assert.equal((await svc(folder, ['edit', 'add.ts:202:11', '--apply'])).code, 0);
     assert.equal(readFileSync(path.join(project(), 'add.ts'), 'utf8'), windows.replace('return a', 'return a + b'));
+  });
+
+  /** Adds `+ b`. */
+  const addB = (request: { readonly body: Readonly<Record<string, unknown>> }, response: ServerResponse) => {
+    const region = /<<<<<<< CURRENT\n(.*)=======\n/s.exec(String(request.body.prompt))?.[1] ?? '';
+    answer(response, `${region.replace('<|user_cursor|>', '').replace('return a', 'return a + b')}>>>>>>> UPDATED\n`);
+  };
+  const texts: readonly (readonly [name: string, text: string, at: string])[] = [
+    ['CRLF and LF', `a();\r\nb();\nc();\n${CODE}`, '5:11'],
+    ['CR alone', `// a\r// b\r// c\n${'//\n'.repeat(9)}${CODE}`, '14:11'],
+    ['a byte order mark', `\ufeff${CODE}`, '2:11'],
+    ['no line break at its end', CODE.trimEnd(), '2:11'],
+  ];
+  for (const [name, text, at] of texts) {
+    it(`svc edit: --apply changes nothing else in a file with ${name}`, async () => {
+      folder.write('project/add.ts', text);
+      upstream.respond(addB);
+      assert.equal((await svc(folder, ['edit', `add.ts:${at}`, '--apply'])).code, 0);
+      assert.equal(readFileSync(path.join(project(), 'add.ts'), 'utf8'), text.replace('return a', 'return a + b'));
+    });
+  }
+
+  it('svc edit: --apply refuses a file that is not UTF-8, and one that is saved while the model answers', async () => {
+    const file = path.join(project(), 'add.ts');
+    const latin1 = Buffer.from(`// Größe\n${CODE}`, 'latin1');
+    writeFileSync(file, latin1);
+    const before = upstream.requests.length;
+    const refused = await svc(folder, ['edit', 'add.ts:3:11', '--apply']);
+    assert.equal(refused.code, 2);
+    assert.match(refused.err, /add\.ts is not UTF-8 text/);
+    assert.deepEqual([upstream.requests.length, readFileSync(file)], [before, latin1]);
+    const saved = `${CODE}export const saved = 1;\n`;
+    writeFileSync(file, CODE);
+    upstream.respond((request, response) => {
+      writeFileSync(file, saved);
+      addB(request, response);
+    });
+    const late = await svc(folder, ['edit', 'add.ts:2:11', '--apply']);
+    assert.equal(late.code, 2);
+    assert.match(late.err, /was changed in the meantime/);
+    assert.equal(readFileSync(file, 'utf8'), saved);
   });
 
   it('svc edit: secrets are masked in the prompt and restored in the edit', async () => {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
@@ -21,7 +20,9 @@ import {
   requireInside,
   withInputLast,
 } from '../input/code-place.ts';
+import { EditedFile } from '../input/edited-file.ts';
 import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
+import { replaceLines } from '../input/replace-lines.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { usageJson } from '../output/output.ts';
@@ -40,6 +41,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     throw new UsageError('--apply needs a file: standard input can’t be changed.');
   await refuseExcluded(place.file, io.cwd);
   const code = await readCode(place.file, io);
+  const edited = values.apply ? await EditedFile.open(path.resolve(io.cwd, place.file), place.file) : undefined;
   requireInside(code.split(/\r\n|\r|\n/), place);
   const chosen = await chooseModel(io, 'edit', values.model);
   try {
@@ -50,7 +52,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     else if (after === undefined) await io.err('The model proposes no edit.\n');
     else
       await io.out(createTwoFilesPatch(`a/${request.path}`, `b/${request.path}`, code, after, '', '', { context: 3 }));
-    if (values.apply && after !== undefined) await writeFile(path.resolve(io.cwd, place.file), after);
+    if (after !== undefined) await edited?.write(after);
     return 0;
   } catch (thrown) {
     if (io.signal.aborted) return 130;
@@ -120,10 +122,10 @@ async function predict(
 
 /** The whole file after the edit, with its own line breaks. */
 function replaceRegion(code: string, { region, startLine }: EditRequest, rewritten: string): string {
-  const lines = code.split(/(?<=\n)/);
-  const count = region.split('\n').length - (region.endsWith('\n') ? 1 : 0);
-  const own = code.includes('\r\n') ? rewritten.replaceAll('\n', '\r\n') : rewritten;
-  return [...lines.slice(0, startLine - 1), own, ...lines.slice(startLine - 1 + count)].join('');
+  const ends = region.endsWith('\n');
+  const count = region.split('\n').length - (ends ? 1 : 0);
+  const replacement = ends && rewritten !== '' && !rewritten.endsWith('\n') ? `${rewritten}\n` : rewritten;
+  return replaceLines(code, startLine - 1, count, replacement);
 }
 
 function editJson({ model }: CliModelChoice, after: string | undefined, usage: Usage | undefined) {
