@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { chatRequest, readError } from './chat-request.ts';
-import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 describe('rejected requests', () => {
   let gateway: TestGateway;
@@ -117,7 +118,16 @@ describe('rejected requests', () => {
   it('rejected request: a wrong method on /messages has the error body of Messages', async () => {
     const response = await gateway.get('/v1/messages');
     assert.equal(response.status, 405);
+    assert.equal(response.headers.get('allow'), 'POST');
     assert.equal((await readError(response)).type, 'error');
+  });
+
+  it('rejected request: a compressed body is refused as such', async () => {
+    const text = gzipSync(JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }));
+    const headers = { authorization: `Bearer ${KEY}`, 'content-encoding': 'gzip' };
+    const response = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body: text });
+    assert.equal(response.status, 400);
+    assert.match((await readError(response)).error.message, /compressed.*Content-Encoding/);
   });
 
   for (const field of ['previous_response_id', 'conversation', 'store']) {

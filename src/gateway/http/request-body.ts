@@ -1,18 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { restoreToolInputs } from '../../wire/messages/tool-input.ts';
 import { findExceededLimit } from './json-limits.ts';
 import type { RequestContext } from './request-context.ts';
 
 const NOT_UTF8 = 'The body is not valid UTF-8.';
 
+function isCompressed(encoding: string | undefined): boolean {
+  return encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity';
+}
+
 /**
  * Reads a body of at most `limit` bytes.
- * @throws SvcError 413; 503 when all requests together hold too much memory; 499 when the client disconnected.
+ * @throws SvcError 400 for a compressed body; 413; 503 when all requests together hold too much memory; 499 when the client disconnected.
  */
 export function readBody({ request, tickBatch, held }: RequestContext, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(tooLarge(limit));
+  if (isCompressed(request.headers['content-encoding'])) return Promise.reject(compressed());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -55,6 +61,7 @@ export function parseBody(body: Buffer): JsonBody {
   let value: unknown;
   try {
     value = JSON.parse(text);
+    restoreToolInputs(value, text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unreadable';
     throw new SvcError({
@@ -77,4 +84,9 @@ export function tooLarge(limit: number): SvcError {
 
 export function clientGone(): SvcError {
   return new SvcError({ errorType: 'client_disconnect', message: 'The client disconnected.' });
+}
+
+function compressed(): SvcError {
+  const message = 'The body is compressed. Send it without `Content-Encoding`.';
+  return new SvcError({ errorType: 'invalid_request', message });
 }

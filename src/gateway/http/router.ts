@@ -45,6 +45,7 @@ export class Router {
     const [other] = allowed;
     if (other !== undefined && !path.includes('%')) {
       context.format = this.#match(other, path)?.route.format;
+      context.addHeaders({ allow: allowed.join(', ') });
       throw new SvcError({
         errorType: 'method_not_allowed',
         message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,
