@@ -9,6 +9,7 @@ import { readWindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
 import { refreshInBackground } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
+import { forTerminalLine } from './output/output.ts';
 
 /**
  * The input for the settings of a command. The workspace is trusted: the user chose to run the command in this folder.
@@ -72,6 +73,7 @@ export function requireManaged(settings: Settings): void {
 export async function reportDiagnostics(settings: Settings, io: Io): Promise<void> {
   for (const { severity, path, line, column, key, message } of settings.diagnostics) {
     if (severity === 'information') continue;
-    await io.err(`${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}\n`);
+    const text = `${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
+    await io.err(`${forTerminalLine(text)}\n`);
   }
 }

@@ -30,7 +30,7 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
     }
     const command = commands.find((each) => each.name === name);
     if (command === undefined) throw new UsageError(unknownCommand(name, commands));
-    if (rest.includes('--help') || rest.includes('-h')) {
+    if (requestsHelp(rest)) {
       await io.out(formatHelp(command));
       return 0;
     }
@@ -39,6 +39,13 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
   } catch (error) {
     return await explain(error, io);
   }
+}
+
+/** Arguments after `--` are not options: they may be a prompt. */
+function requestsHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const options = end < 0 ? args : args.slice(0, end);
+  return options.includes('--help') || options.includes('-h');
 }
 
 async function runCommand(command: Command, args: string[], io: Io): Promise<number> {

@@ -49,6 +49,15 @@ describe('svc chat', () => {
     assert.deepEqual(asked(), [{ role: 'user', content: 'Hello there' }]);
   });
 
+  it('svc chat: everything after -- is the prompt, also --help', async () => {
+    for (const prompt of ['--help', '-h']) {
+      const { code, err } = await svc(folder, ['chat', '--', prompt]);
+      assert.deepEqual([code, err], [0, '']);
+      assert.deepEqual(asked(), [{ role: 'user', content: prompt }]);
+    }
+    assert.match((await svc(folder, ['chat', '--help', '--', 'x'])).out, /^svc chat /);
+  });
+
   it('svc chat: rejects an unknown variant before a request is sent', async () => {
     const baseURL = `${upstream.url}/v1`;
     const models = { text: { id: 'scenario:text', variants: { high: { reasoning_effort: 'high' } } }, plain: {} };

@@ -112,6 +112,34 @@ describe('svc models', () => {
     assert.doesNotMatch(flag.err, /\n\s+at /);
   });
 
+  it('svc models: a project cannot add a line with a line break in an id', async () => {
+    using folder = new ProjectFolder();
+    const options = { baseURL: 'http://127.0.0.1:1' };
+    folder.write('project/svc.jsonc', {
+      provider: { q: { options, models: { 'm\nopenai/gpt-5': {}, n: {} } }, 'r\ns/m': { options, models: { n: {} } } },
+    });
+    const { out, err } = await svc(folder, ['models']);
+    assert.equal(out, 'q/n\n');
+    assert.match(err, /^error: .*: provider\.q\.models\.m␊openai\/gpt-5: .*\nerror: .*: provider\.r␊s\/m: .*\n$/);
+  });
+
+  it('svc models: a server cannot add a line with a line break in a listed id', async () => {
+    using folder = new ProjectFolder();
+    const server = createServer((_request, response) => {
+      response.end(JSON.stringify({ data: [{ id: 'one\nopenai/gpt-5' }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    folder.write('project/svc.jsonc', {
+      provider: { q: { options: { baseURL: `http://127.0.0.1:${address.port}` } } },
+    });
+    const { out } = await svc(folder, ['models']);
+    server.close();
+    server.closeAllConnections();
+    assert.equal(out, 'q/one␊openai/gpt-5\n');
+  });
+
   it('svc models: exits with 1 for an invalid managed configuration', async () => {
     using folder = new ProjectFolder();
     folder.write('managed/svc.json', '{');
@@ -122,6 +150,20 @@ describe('svc models', () => {
 });
 
 describe('svc config', () => {
+  it('svc config: a project cannot add a line with a line break in a key or a reference', async () => {
+    using folder = new ProjectFolder();
+    const options = { baseURL: 'http://127.0.0.1:1', 'x\n  other: 1 model': 1, apiKey: '{file:x\nforged}' };
+    const model = 'm\nerror: forged/m';
+    folder.write('project/svc.jsonc', { model, 'k\u001b[2J\nerror: forged': 1, provider: { q: { options } } });
+    const { out, err } = await svc(folder, ['config']);
+    assert.doesNotMatch(`${out}${err}`, /^( *other|error: forged|forged)/m);
+    assert.doesNotMatch(`${out}${err}`, /[^\P{Cc}\n]/u);
+    assert.match(out, /^ {4}options\.x␊ {2}other: 1 model: 1 /m);
+    assert.match(err, /k␛\[2J␊error: forged: This key is not known/);
+    const chat = await svc(folder, ['chat', 'hi']);
+    assert.doesNotMatch(chat.err, /^error: forged/m);
+  });
+
   it('svc config --json: prints sources, diagnostics, models and providers without credentials', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'CANARY-ENV';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { forTerminal, writer } from '../../src/cli/output/output.ts';
+import { forTerminal, forTerminalLine, writer } from '../../src/cli/output/output.ts';
 
 const HOSTILE = {
   clipboard: '\u001b]52;c;ZXZpbA==\u0007',
@@ -32,6 +32,11 @@ describe('model output in a terminal', () => {
         assert.equal(forTerminal(one) + forTerminal(two), forTerminal(one + two));
       }),
     );
+  });
+
+  it('terminal output: text for one line has no line breaks', () => {
+    assert.equal(forTerminalLine('a\nb\r\tc\u001b[1m\u0085d\u2028e\u202ef'), 'a␊b␍␉c␛[1m\ufffdd\ufffde\ufffdf');
+    assert.equal(forTerminalLine('Grüße, 世界 👩‍👩‍👧 (שלום)'), 'Grüße, 世界 👩‍👩‍👧 (שלום)');
   });
 
   it('terminal output: a file or a pipe gets the unchanged text', async () => {

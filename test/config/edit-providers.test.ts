@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parse } from 'jsonc-parser';
+import { type ParseError, parse, parseTree } from 'jsonc-parser';
 import { ConfigText, UnreadableFile } from '../../src/config/editing/config-text.ts';
 import { withoutProvider, withProvider } from '../../src/config/editing/edit-providers.ts';
 import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form/provider-form.ts';
+import { assertLinear } from '../linear-time.ts';
 
 const FORM: ProviderForm = {
   ...EMPTY_FORM,
@@ -112,6 +113,78 @@ describe('changing a svc.jsonc', () => {
     });
   });
 
+  it('withProvider: a new id of a provider or a model changes only the key', () => {
+    const text = `{
+  "provider": {
+    // in the cellar
+    "old": {
+      "npm": "@ai-sdk/openai-compatible", // required
+      "options": { "baseURL": "https://acme.example/v1" /* the proxy */ },
+      "name": "Acme",
+      "models": {
+        "m1": { "name": "One" },
+        // the best one
+        "m2": { "limit": { "context": 1000 /* measured */ } }
+      }
+    },
+    "other": {}
+  }
+}
+`;
+    const models = [
+      { id: 'm1', name: 'One', was: 'm1' },
+      { id: 'm3', name: '', was: 'm2' },
+    ];
+    const expected = text.replace('"old"', '"acme"').replace('"m2"', '"m3"');
+    assert.equal(withProvider(text, { ...FORM, models }, 'old'), expected);
+  });
+
+  const renamed: readonly [what: string, rows: readonly [was: string, id: string][], models: string][] = [
+    [
+      'two models that swap their ids',
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+      '{ "b": { "id": "1" }, "a": { "id": "2" }, "c": null }',
+    ],
+    ['the id of a removed model', [['a', 'b']], '{ "b": { "id": "1" }, "c": null }'],
+    [
+      'the id of a hidden model',
+      [
+        ['a', 'c'],
+        ['b', 'b'],
+      ],
+      '{ "c": { "id": "1" }, "b": { "id": "2" } }',
+    ],
+    [
+      'an id of a model that is renamed too',
+      [
+        ['a', 'b'],
+        ['b', 'x'],
+      ],
+      '{ "b": { "id": "1" }, "x": { "id": "2" }, "c": null }',
+    ],
+  ];
+  for (const [what, rows, models] of renamed) {
+    it(`withProvider: renames models with ${what}`, () => {
+      const head = `{ "provider": { "acme": { "name": "Acme", "npm": "${WRITTEN.npm}", "options": { "baseURL": "${FORM.baseURL}" }, "models": `;
+      const text = `${head}{ "a": { "id": "1" }, "b": { "id": "2" }, "c": null } } } }`;
+      const form = { ...FORM, models: rows.map(([was, id]) => ({ id, was, name: '' })) };
+      assert.equal(withProvider(text, form, 'acme'), `${head}${models} } } }`);
+    });
+  }
+
+  it('withProvider: saving many models without a change takes linear time', async () => {
+    const names = (size: number) => Array.from({ length: size }, (_, index) => `vendor/model-${index}`);
+    const make = (size: number) => {
+      const models = names(size).map((id) => ({ id, was: id, name: `Name of ${id}` }));
+      const form = { ...FORM, models };
+      return { form, text: withProvider('{}', form) };
+    };
+    await assertLinear(200, make, ({ form, text }) => assert.equal(withProvider(text, form, 'acme'), text));
+  });
+
   it('withProvider: never writes a typed key, and removes one from the file', () => {
     const typed = withProvider('{}', { ...FORM, key: { kind: 'typed', value: 'sk-secret' } });
     assert.ok(!typed.includes('sk-secret') && !typed.includes('apiKey'));
@@ -134,9 +207,59 @@ describe('changing a svc.jsonc', () => {
     assert.equal(new ConfigText(text).set(['model'], 'c/c').toString(), '{ "model": "a/a", "model": "c/c" }');
   });
 
+  for (const [text, expected] of [
+    ['{"a":{"npm":"1"},"b":{},"a":{"npm":"2"}}', '{"b":{}}'],
+    ['{"b":{},"a":1,"a":2}', '{"b":{}}'],
+    ['{"a":1,"a":2}', '{}'],
+    ['{"a":1,"a":2,}', '{}'],
+    ['{\n  "a": 1,\n  // b\n  "b": {},\n  "a": 2 // last\n}\n', '{\n  // b\n  "b": {}\n  // last\n}\n'],
+  ] as const) {
+    it(`ConfigText: removes all properties with a key from ${JSON.stringify(text)}`, () => {
+      assert.equal(new ConfigText(text).set(['a'], undefined).toString(), expected);
+    });
+  }
+
+  it('withoutProvider: removes all providers with the id', () => {
+    const text = '{"provider":{"a":{"npm":"1"},"b":{},"a":{"npm":"2"}}}';
+    assert.equal(withoutProvider(text, 'a'), '{"provider":{"b":{}}}');
+  });
+
+  const renames: readonly [names: Record<string, string>, text: string, expected: string][] = [
+    [{ a: 'c' }, '{ /* a */ "a" /* key */ : 1, "b": 2 }', '{ /* a */ "c" /* key */ : 1, "b": 2 }'],
+    [{ a: 'b' }, '{ "a": 1, "b": 2 }', '{ "b": 1 }'],
+    [{ a: 'b', b: 'a' }, '{ "a": 1, "b": 2 }', '{ "b": 1, "a": 2 }'],
+    [{ a: 'c' }, '{ "a": 1, "b": 2, "a": 3 }', '{ "c": 1, "b": 2, "c": 3 }'],
+    [{ x: 'b' }, '{ "a": 1, "b": 2 }', '{ "a": 1, "b": 2 }'],
+    [{ a: '"\n' }, '{ "a": 1 }', '{ "\\"\\n": 1 }'],
+  ];
+  for (const [names, text, expected] of renames) {
+    it(`ConfigText: renames keys by ${JSON.stringify(names)} in ${text}`, () => {
+      assert.equal(new ConfigText(text).rename([], new Map(Object.entries(names))).toString(), expected);
+    });
+  }
+
   for (const text of ['{ "provider": ', '[]', '"text"', '{ provider: {} }']) {
     it(`withProvider: rejects ${text}`, () => assert.throws(() => withProvider(text, FORM), UnreadableFile));
   }
+
+  it('ConfigText: removing and renaming duplicate keys changes only these keys, for any text', () => {
+    const comma = fc.constantFrom(', ', ',', ' /* c */, ', ', // d\n', ',\n  ');
+    const members = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(), comma), { maxLength: 6 });
+    fc.assert(
+      fc.property(members, fc.boolean(), (all, trailing) => {
+        const written = all.map(([key, value, after], index) => {
+          const last = index === all.length - 1 && !trailing;
+          return `"${key}": ${value}${last ? '' : after}`;
+        });
+        const text = `{ ${written.join('')} }`;
+        const without = all.filter(([key]) => key !== 'a').map(([key, value]) => [key, value]);
+        const removed = new ConfigText(text).set(['a'], undefined);
+        assert.deepEqual(membersOf(removed.toString()), without);
+        const renamed = new ConfigText(text).rename([], new Map([['a', 'x']]));
+        assert.equal(renamed.toString(), text.replaceAll('"a"', '"x"'));
+      }),
+    );
+  });
 
   it('ConfigText: an edit of the text equals an edit of the value for any object, path and value', () => {
     const keys = fc.constantFrom('a', 'b', '__proto__x', 'c d', '"');
@@ -164,6 +287,14 @@ describe('changing a svc.jsonc', () => {
     );
   });
 });
+
+/** The keys and values of an object, with duplicate keys. Fails if the text is not valid. */
+function membersOf(text: string): unknown[] {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  assert.deepEqual(errors, [], text);
+  return (root?.children ?? []).map(({ children }) => children?.map(({ value }): unknown => value));
+}
 
 function provider(value: unknown): Record<string, unknown> {
   const all = typeof value === 'object' && value !== null && 'provider' in value ? value.provider : {};

@@ -67,6 +67,23 @@ describe('configuration file', () => {
     );
   });
 
+  it('configuration file: a syntax error after many duplicate keys is reported, and the file is not used', async () => {
+    using folder = new ProjectFolder();
+    folder.global(`{${'"model": "a/b",'.repeat(100)} "provider": {"p": {"options": {"baseURL": oops}}}`);
+    const settings = await folder.load();
+    const errors = settings.diagnostics.filter(({ severity }) => severity === 'error');
+    assert.deepEqual([errors[0]?.code, errors[0]?.key], ['syntax', 'provider.p.options.baseURL']);
+    assert.deepEqual([settings.model, settings.providers.size], [undefined, 0]);
+  });
+
+  it('configuration file: at most 50 syntax errors and 50 duplicate keys are reported', async () => {
+    using folder = new ProjectFolder();
+    folder.global(`{${'"model": "a/b",'.repeat(100)}${'x,'.repeat(100)}}`);
+    const { diagnostics } = await folder.load();
+    const count = (code: string) => diagnostics.filter((each) => each.code === code).length;
+    assert.deepEqual([count('syntax'), count('duplicate-key')], [50, 50]);
+  });
+
   it('configuration file: __proto__ and constructor are ordinary names', async () => {
     using folder = new ProjectFolder();
     folder.global(

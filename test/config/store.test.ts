@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { SettingsStore } from '../../src/config/load/store.ts';
 import type { Settings } from '../../src/config/settings/settings.ts';
@@ -130,7 +131,7 @@ describe('the settings store', () => {
     const store = new SettingsStore(() => folder.input({ env, cwd: path.join(folder.project, 'sub') }));
     for (const load of ['first', 'second', 'third']) {
       const settings = await store.refresh();
-      const { endpoint } = buildRegistry({ settings, catalog: { providers: new Map() }, env }).find('p/m') ?? {};
+      const { endpoint } = buildRegistry({ settings, catalog: EMPTY_CATALOG, env }).find('p/m') ?? {};
       assert.equal(settings.providers.get('p')?.apiKey?.trusted, true, load);
       assert.equal(endpoint?.baseURL, 'https://evil.example/v1', load);
       assert.equal(endpoint?.apiKey, undefined, load);

@@ -117,6 +117,32 @@ describe('validate', () => {
     assert.deepEqual(plain(tree), { provider: { p: { name: 'P', models: { n: {} }, options: { a: 1 } } } });
   });
 
+  for (const [name, character] of Object.entries({
+    'a line break': '\n',
+    'a carriage return': '\r',
+    'a tab': '\t',
+    'an escape': '\u001b',
+    'a delete character': '\u007f',
+    'a C1 control character': '\u009b',
+    'a line separator': '\u2028',
+    'a change of direction': '\u202e',
+  })) {
+    it(`validate: removes providers and models with ${name} in their id`, () => {
+      const [one, two] = [`one${character}`, `two${character}`];
+      const written = JSON.stringify({ provider: { [one]: null, q: { models: { [two]: null, n: {} } } } });
+      const { tree, diagnostics } = validated(written);
+      assert.deepEqual(plain(tree), { provider: { q: { models: { n: {} } } } });
+      assert.deepEqual(
+        diagnostics.map(({ severity, code, column, key }) => [severity, code, column, key]),
+        [
+          ['error', 'invalid-name', written.indexOf('"one') + 1, `provider.${one}`],
+          ['error', 'invalid-name', written.indexOf('"two') + 1, `provider.q.models.${two}`],
+        ],
+      );
+      assert.equal(diagnostics[0]?.message, 'This is not a valid id: it contains a control character.');
+    });
+  }
+
   it('validate: reports a list with more errors than zod can collect, and removes its provider', () => {
     const { tree, diagnostics } = validated(provider(`"name": "P", "whitelist": [${'1,'.repeat(400_000)}1]`));
     assert.deepEqual(

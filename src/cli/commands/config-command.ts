@@ -18,6 +18,7 @@ import { lastUsedStore } from '../input/last-used.ts';
 import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
+import { forTerminalLine } from '../output/output.ts';
 
 /** `svc config`: shows the configuration and its sources. The exit code is 1 if it contains an error. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -116,7 +117,7 @@ function describe(settings: Settings, registry: Registry, models: ModelsInForce)
     }
   }
   if (settings.providers.size === 0) lines.push('  none');
-  return `${lines.join('\n')}\n`;
+  return lines.map((line) => `${forTerminalLine(line)}\n`).join('');
 }
 
 /** Where the key comes from: a reference, a file, an environment variable or the key store of VS Code. */

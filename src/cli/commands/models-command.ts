@@ -9,6 +9,7 @@ import { openContext, reportDiagnostics, terminalInput } from '../cli-context.ts
 import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
+import { forTerminalLine } from '../output/output.ts';
 
 /** `svc models`: prints `<provider_id>/<model_id>`, sorted, one per line. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -30,9 +31,9 @@ export async function run(args: string[], io: Io): Promise<number> {
     await io.err(provider === undefined ? `${NO_MODELS}\n` : `The provider ${provider} has no models.\n`);
   }
   if (keyNote !== undefined) await io.err(`${keyNote}\n`);
-  await io.out(
-    values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : models.map(({ ref }) => `${ref}\n`).join(''),
-  );
+  // Ids that a server lists are not checked like those in a file.
+  const lines = () => models.map(({ ref }) => `${forTerminalLine(ref)}\n`).join('');
+  await io.out(values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : lines());
   return 0;
 }
 

@@ -6,6 +6,7 @@ import type { Transport } from '../../provider/transport/transport.ts';
 import { windowAddress } from '../../provider/window-keys.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Io } from '../io.ts';
+import { forTerminalLine } from '../output/output.ts';
 
 /**
  * A sentence about a provider that refuses requests without a key: a key that was entered in VS Code can't be read here.
@@ -29,7 +30,7 @@ export async function listModels(registry: Registry, transport: Transport, io: I
     const status = error instanceof SvcError ? error.upstreamStatus : undefined;
     const provider = registry.providers.get(id);
     if (provider && (status === 401 || status === 403)) refused.push(provider);
-    return io.err(`warning: Could not list the models of ${id}: ${reason}\n`);
+    return io.err(`${forTerminalLine(`warning: Could not list the models of ${id}: ${reason}`)}\n`);
   };
   const listed = await listedRegistry(registry, { listModels: modelLister(transport, timeout), unlisted }, io.signal);
   return { registry: listed, keyNote: keyStoreNote(io, refused[0]) };

@@ -6,6 +6,8 @@ import type { Usage } from '../../wire/event.ts';
  * U+009F), and characters that change the direction of the following text. Marks of Hebrew and Arabic are not included.
  */
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** `COMMANDS`, all other control characters, and the line and paragraph separators. */
+const LINE_COMMANDS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 /** First of the Unicode pictures for the 32 C0 control characters. */
 const PICTURES = 0x2400;
 
@@ -14,11 +16,21 @@ const PICTURES = 0x2400;
  * window title or the screen are printed as visible characters.
  */
 export function forTerminal(text: string): string {
-  return text.replaceAll(COMMANDS, (character) => {
-    if (character === '\r') return '';
-    const code = character.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(PICTURES + code) : '\ufffd';
-  });
+  return text.replaceAll(COMMANDS, (character) => (character === '\r' ? '' : picture(character)));
+}
+
+/**
+ * Makes text safe for one line of output: a line break in it is printed as a visible character too. For ids, keys and
+ * messages from files and servers, also in files and pipes, because programs read this output line by line.
+ */
+export function forTerminalLine(text: string): string {
+  return text.replaceAll(LINE_COMMANDS, picture);
+}
+
+/** The visible character for a control character. */
+function picture(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(PICTURES + code) : '\ufffd';
 }
 
 /** Writes to a stream. Files and pipes get the text unchanged. */

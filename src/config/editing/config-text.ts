@@ -27,6 +27,8 @@ const READING = { allowTrailingComma: true, allowEmptyContent: true };
  */
 export class ConfigText {
   #text: string;
+  /** The parsed text. Absent after a change of the text. */
+  #root: Node | undefined;
   readonly #bom: string;
   readonly #unit: string;
   readonly #eol: string;
@@ -42,7 +44,10 @@ export class ConfigText {
     if (errors.length > 0) throw new UnreadableFile('The file is not valid JSONC. Correct it first.');
     if (root === undefined) this.#text = `${content.trim() === '' ? '' : content.trimEnd() + this.#eol}{}${this.#eol}`;
     else if (root.type !== 'object') throw new UnreadableFile('The file must be one object, { … }.');
-    else this.#text = content;
+    else {
+      this.#text = content;
+      this.#root = root;
+    }
   }
 
   toString(): string {
@@ -55,26 +60,56 @@ export class ConfigText {
     return node && getNodeValue(node);
   }
 
-  /** Sets a value and creates missing parent objects. `undefined` removes the key. */
+  /** Sets a value and creates missing parent objects. `undefined` removes the key, also if it is duplicated. */
   set(path: readonly string[], value: unknown): this {
     const node = this.#node(path);
-    if (value === undefined) {
-      if (node?.parent?.type === 'property') this.#remove(node.parent);
-    } else if (node === undefined) this.#insert(path, value);
+    if (value === undefined) this.#removeAll(path);
+    else if (node === undefined) this.#insert(path, value);
     else if (JSON.stringify(getNodeValue(node)) !== JSON.stringify(value)) {
       this.#splice(node.offset, node.offset + node.length, this.#written(value, this.#indentAt(node.offset)));
     }
     return this;
   }
 
+  /**
+   * Renames keys of the object at a path, all at once, so that keys can be swapped. Everything else is preserved, except
+   * that another property which already has a new key is removed.
+   *
+   * @param names the new keys by the present ones.
+   */
+  rename(path: readonly string[], names: ReadonlyMap<string, string>): this {
+    const members = this.#members(path);
+    const taken = new Set(members.map((member) => names.get(keyOf(member))));
+    for (const member of members.toReversed()) {
+      const name = names.get(keyOf(member));
+      if (name !== undefined) this.#writeKey(member, name);
+      else if (taken.has(keyOf(member))) this.#remove(member);
+    }
+    return this;
+  }
+
+  #writeKey(member: Node, name: string): void {
+    const [key] = member.children ?? [];
+    if (key !== undefined && key.value !== name) {
+      this.#splice(key.offset, key.offset + key.length, JSON.stringify(name));
+    }
+  }
+
   /** Finds a node. If a key is duplicated, the last one is used, as in the loader. */
   #node(path: readonly string[]): Node | undefined {
-    let node = parseTree(this.#text, [], READING);
+    this.#root ??= parseTree(this.#text, [], READING);
+    let node = this.#root;
     for (const key of path) {
       if (node?.type !== 'object') return undefined;
-      node = node.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
+      node = node.children?.findLast((member) => keyOf(member) === key)?.children?.[1];
     }
     return node;
+  }
+
+  /** The properties of the object at a path. */
+  #members(path: readonly string[]): readonly Node[] {
+    const node = this.#node(path);
+    return node?.type === 'object' ? (node.children ?? []) : [];
   }
 
   #insert(path: readonly string[], value: unknown): void {
@@ -126,6 +161,13 @@ export class ConfigText {
     if (comma === undefined) this.#splice(end, end, ',');
   }
 
+  /** Removes all properties with the key, because an earlier one would have an effect after the last one is removed. */
+  #removeAll(path: readonly string[]): void {
+    const members = this.#members(path.slice(0, -1)).filter((member) => keyOf(member) === path.at(-1));
+    for (const member of members.toReversed()) this.#remove(member);
+  }
+
+  /** Removes a property. The text before it does not change, except for a comma, so that offsets there remain valid. */
   #remove(node: Node): void {
     const end = node.offset + node.length;
     const comma = this.#commaAfter(end);
@@ -184,7 +226,12 @@ export class ConfigText {
 
   #splice(start: number, end: number, text: string): void {
     this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.#root = undefined;
   }
+}
+
+function keyOf(member: Node): string {
+  return String(member.children?.[0]?.value);
 }
 
 function property(key: string, written: string): string {

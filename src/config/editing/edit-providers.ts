@@ -10,11 +10,7 @@ import { ConfigText } from './config-text.ts';
  */
 export function withProvider(text: string, form: ProviderForm, was?: string): string {
   const config = new ConfigText(text);
-  if (was !== undefined && was !== form.id) {
-    const before = config.get(['provider', was]);
-    config.set(['provider', was], undefined);
-    if (before !== undefined) config.set(['provider', form.id], before);
-  }
+  if (was !== undefined) config.rename(['provider'], new Map([[was, form.id]]));
   const at = (...path: string[]): string[] => ['provider', form.id, ...path];
   if (!isRecord(config.get(at()))) config.set(at(), {});
   config.set(at('name'), form.name === '' ? undefined : form.name);
@@ -54,11 +50,14 @@ function writeHeaders(config: ConfigText, path: readonly string[], { headers }: 
 function writeModels(config: ConfigText, path: readonly string[], { models }: ProviderForm): void {
   const before = config.get(path);
   const known = isRecord(before) ? before : {};
-  const wanted = new Set(models.map(({ id }) => id));
+  const renamed = new Map<string, string>();
+  for (const { id, was } of models) if (was !== undefined && isRecord(known[was])) renamed.set(was, id);
+  const kept = new Set([...models.map(({ id }) => id), ...renamed.keys()]);
   for (const key of Object.keys(known)) {
     // `null` hides a model of the catalog. The dialog has no row for it.
-    if (!wanted.has(key) && known[key] !== null) config.set([...path, key], undefined);
+    if (!kept.has(key) && known[key] !== null) config.set([...path, key], undefined);
   }
+  config.rename(path, renamed);
   for (const { id, name, was } of models) {
     const at = [...path, id];
     if (!isRecord(config.get(at))) config.set(at, isRecord(known[was ?? id]) ? known[was ?? id] : {});

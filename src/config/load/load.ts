@@ -14,7 +14,7 @@ import { candidates, type LoadInput, type SourceCandidate } from './sources.ts';
 
 export type { LoadInput } from './sources.ts';
 
-/** The state for the next load: the last content of each readable source. */
+/** The state for the next load: the last content of each readable source, by its `memoryKey`. */
 export interface Memory {
   readonly sources: ReadonlyMap<string, Remembered>;
 }
@@ -22,6 +22,14 @@ export interface Memory {
 interface Remembered {
   readonly text: string;
   readonly parsed: Parsed;
+}
+
+/**
+ * Identifies a source across loads. One file can be two sources: the file in `SVC_CONFIG` is trusted, and the same file
+ * found in the project is not. The nodes of a parsed tree contain their source, so the two must not share a tree.
+ */
+function memoryKey({ kind, path }: Pick<Source, 'kind' | 'path'>): string {
+  return `${kind} ${path}`;
 }
 
 export interface Loaded {
@@ -51,7 +59,7 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
   const { below, projects, above } = candidates(input);
   const read = (places: readonly SourceCandidate[]) =>
-    Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
+    Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(memoryKey(place)))));
   // Start reading the user's files, usually the largest ones, while the project folder is searched.
   const reading = Promise.all([read(below()), projects().then(read), read(above())]);
   const layers = (await reading).flat();
@@ -77,7 +85,7 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
     ...(problem === undefined ? {} : { managedProblem: problem }),
   };
   const sources = new Map<string, Remembered>();
-  for (const { source, remembered } of layers) if (remembered !== undefined) sources.set(source.path, remembered);
+  for (const { source, remembered } of layers) if (remembered !== undefined) sources.set(memoryKey(source), remembered);
   const referenced = layers.flatMap((layer) => layer.referenced ?? []);
   const removedSources = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
   return { settings, memory: { sources }, removedSources: removedSources.map(({ source }) => source.path), referenced };
@@ -91,7 +99,7 @@ const EMPTY: ObjectTree = {
 };
 
 function hadContent(previous: Memory | undefined, source: Source): boolean {
-  return !isBlank(previous?.sources.get(source.path));
+  return !isBlank(previous?.sources.get(memoryKey(source)));
 }
 
 function isBlank(remembered: Remembered | undefined): boolean {

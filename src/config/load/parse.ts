@@ -10,6 +10,8 @@ import { TextReader, type TextVisitor } from './text-reader.ts';
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Maximum nesting depth. It limits the recursion over a tree. */
 export const MAX_DEPTH = 100;
+/** Maximum number of reported syntax errors of a file, and of reported duplicate keys. */
+const MAX_REPORTED = 50;
 
 export interface Parsed {
   /** Absent if the source is not a readable object. */
@@ -70,6 +72,9 @@ class Builder implements TextVisitor {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #stack: Open[] = [];
+  /** Separate counters: warnings must not hide the error that makes the file invalid. */
+  #errors = 0;
+  #duplicates = 0;
   root: Tree | undefined;
   done = false;
 
@@ -108,7 +113,8 @@ class Builder implements TextVisitor {
     if (top?.entries === undefined) return;
     const place = this.place(at);
     top.key = { name, place };
-    if (top.entries.has(name)) {
+    if (top.entries.has(name) && this.#duplicates < MAX_REPORTED) {
+      this.#duplicates += 1;
       this.report('duplicate-key', `The key occurs twice in one object; this value is used.`, place, 'warning');
     }
   }
@@ -118,7 +124,8 @@ class Builder implements TextVisitor {
   }
 
   error(name: string, at: JSONScanner) {
-    if (this.done || this.diagnostics.length > 50) return;
+    if (this.done || this.#errors >= MAX_REPORTED) return;
+    this.#errors += 1;
     this.report('syntax', `${SYNTAX[name] ?? name}.`, this.place(at));
   }
 

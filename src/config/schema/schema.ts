@@ -10,10 +10,12 @@ import { MODALITIES } from '../settings/configured-model.ts';
 import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
 
 const anything = z.record(z.string(), z.unknown());
-const modelRef = z
-  .string()
-  .regex(/^[^/]+\/.+$/)
-  .meta({ expected: 'a model as <provider_id>/<model_id>' });
+/**
+ * Ids of providers and models are printed one per line. A control character, a line separator or a change of direction
+ * would let a project forge a line.
+ */
+const id = z.string().refine((text) => !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text));
+const modelRef = id.regex(/^[^/]+\/.+$/).meta({ expected: 'a model as <provider_id>/<model_id>' });
 const tokens = z.number().min(0).meta({ expected: 'a number of tokens, 0 or more' });
 const price = z.number().min(0).meta({ expected: 'a price in USD per million tokens, 0 or more' });
 const url = z
@@ -161,7 +163,7 @@ const providerSchema = z.strictObject({
     .describe('Format for next edits of all models of the provider; detected automatically for known models.'),
   options: optionsSchema.optional().describe('Address, key and timeouts for all models of the provider.'),
   models: z
-    .record(z.string(), modelSchema.nullable())
+    .record(id, modelSchema.nullable())
     .optional()
     .describe('Models by key; merged over the catalog. `null` disables one.'),
   whitelist: idList.optional().describe('Model keys that are available; all others are hidden. `*` matches any text.'),
@@ -402,10 +404,7 @@ export const configSchema = z
       .optional()
       .describe('Model for next edits, as `<provider_id>/<model_id>`.')
       .meta({ examples: ['inception/mercury-edit-2'] }),
-    provider: z
-      .record(z.string(), providerSchema.nullable())
-      .optional()
-      .describe('Providers by id. `null` disables one.'),
+    provider: z.record(id, providerSchema.nullable()).optional().describe('Providers by id. `null` disables one.'),
     catalog: z
       .strictObject({
         refresh: z.boolean().optional().default(true).describe('Fetch the public model catalog in the background.'),

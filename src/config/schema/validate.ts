@@ -158,14 +158,19 @@ function describeIssues(tree: ObjectTree): Describe {
       return [{ ...error, code: 'invalid-value', message: 'There are too many errors to list.' }];
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, unescapedKey(key)]));
     if (issue.code === 'invalid_key') {
-      const wanted = path[0] === 'gateway' ? 'name of a pool, such as "team/large"' : 'header name';
-      return [{ ...error, code: 'invalid-name', message: `This is not a valid ${wanted}.` }];
+      return [{ ...error, code: 'invalid-name', message: `This is not a valid ${expectedName(path)}.` }];
     }
     const node = nodeAt(tree, path);
     if (node !== undefined) return [invalidValue(path, node)];
     const place = nodeAt(tree, path.slice(0, -1))?.place ?? tree.place;
     return [{ ...error, place, code: 'missing-key', message: `\`${path.at(-1)}\` is missing.` }];
   };
+}
+
+/** A description of the names that are valid as the last key of the path. */
+function expectedName(path: readonly string[]): string {
+  if (path[0] === 'gateway') return 'name of a pool, such as "team/large"';
+  return path.at(-2) === 'headers' ? 'header name' : 'id: it contains a control character';
 }
 
 /** The position of a key. */
