@@ -13,6 +13,7 @@ import {
 import { vendorError, vendorErrorValue } from '../wire/errors/vendor-errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
+import { restoreToolInputs } from '../wire/messages/tool-input.ts';
 import { NdjsonDecoder } from '../wire/stream/ndjson.ts';
 import { SseDecoder } from '../wire/stream/sse.ts';
 import { firstCharacter, isEventStreamType, startsStream } from './answer-start.ts';
@@ -267,6 +268,7 @@ async function wholeBody(
     .replace(/^\ufeff/, '');
   const value = parseJson(text);
   if (value === undefined) throw notJson(response.header('content-type') ?? '', text);
+  restoreToolInputs(value, text);
   if (isObject(value) && value.error !== undefined && value.error !== null) throw vendorErrorValue(value.error);
   return value;
 }

@@ -1,14 +1,16 @@
-import { requestJson } from '../../src/base/json.ts';
+import { type JsonObject, requestJson } from '../../src/base/json.ts';
 import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
+import type { Conversation } from '../../src/wire/conversation.ts';
 import type { Format } from '../../src/wire/format.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
 import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
 import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { repairBody } from '../../src/wire/tools/body-repair.ts';
+import { bridgeTools } from '../../src/wire/tools/tool-bridge.ts';
 import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tools/tool-call-repair.ts';
 import { assertLinear } from '../linear-time.ts';
-import { CONTEXT, FORMAT_LIST, wholeEvents, writeFrames } from './format-pairs.ts';
+import { CONTEXT, FORMAT_LIST, REQUEST, wholeEvents, writeFrames } from './format-pairs.ts';
 
 type Body = Record<string, unknown>;
 
@@ -95,6 +97,35 @@ const REQUESTS: readonly (readonly [what: string, format: Format, make: (size: n
 function bodyOf(format: Format, items: unknown[]): Body {
   return { model: 'm', max_tokens: 9, [format.name === 'responses' ? 'input' : 'messages']: items };
 }
+
+const reference = { $ref: '#/$defs/A' };
+const properties = (size: number): Body => Object.fromEntries(list(size, (at) => [`p${at}`, {}]));
+const definition = (size: number): Body => ({
+  $defs: { A: { properties: properties(size), required: Object.keys(properties(size)) } },
+});
+
+/** Schemas whose alternatives repeat a definition. */
+const SCHEMAS: readonly (readonly [what: string, make: (size: number) => JsonObject])[] = [
+  ['references to one definition', (size) => ({ anyOf: list(size, () => reference), ...definition(size) })],
+  [
+    'alternatives with a reference to one definition',
+    (size) => ({ oneOf: list(size, () => ({ allOf: [reference] })), ...definition(size) }),
+  ],
+  [
+    'nested alternatives with a reference to one definition',
+    (size) => ({
+      ...list(size, () => 0).reduce<JsonObject>((inner) => ({ anyOf: [reference, inner] }), {}),
+      ...definition(size),
+    }),
+  ],
+  [
+    'references to a definition with a long description',
+    (size) => ({
+      anyOf: list(size, () => reference),
+      $defs: { A: { properties: { a: { description: big(size * 10) } } } },
+    }),
+  ],
+];
 
 /** Reads and writes a request like the gateway, in the same format and translated. */
 function carry(format: Format, body: Body): void {
@@ -235,6 +266,15 @@ describe('time of a request', () => {
         2_000,
         (size) => bodyOf(format, make(size)),
         (body) => carry(format, body),
+      ));
+  }
+
+  for (const [what, make] of SCHEMAS) {
+    it(`tool schemas: ten tools take linear time in their number of ${what}`, () =>
+      assertLinear(
+        100,
+        (size): Conversation => ({ ...REQUEST, tools: list(10, (at) => ({ name: `f${at}`, parameters: make(size) })) }),
+        (conversation) => bridgeTools(conversation, messages, false),
       ));
   }
 

@@ -231,6 +231,13 @@ export const LOSSES: readonly Loss[] = [
     happens: 'changed',
     how: 'moved to `system`',
   },
+  {
+    what: 'only system messages',
+    from: [chat, responses],
+    to: [responses, messages],
+    happens: 'changed',
+    how: 'the last one becomes a user message: the APIs refuse an empty list',
+  },
   { what: '`name` of a message', from: [chat], to: [responses, messages], happens: 'dropped', how: 'no such field' },
   {
     what: '`cache_control`',

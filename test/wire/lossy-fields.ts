@@ -27,6 +27,16 @@ function systemIs(words: string): NonNullable<Shown['becomes']> {
   };
 }
 
+/** The system prompt and the only message, which is the user's, for Messages and Responses. */
+function systemAndUser(system: string | undefined, user: string): NonNullable<Shown['becomes']> {
+  return (written, to) => {
+    assert.equal(to === 'messages' ? written.system : written.instructions, system);
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: user }] }];
+    if (to === 'messages') assert.deepEqual(written.messages, [{ role: 'user', content: user }]);
+    else assert.deepEqual(written.input, input);
+  };
+}
+
 /** The name and the schema of the only tool that is sent. */
 function onlyTool({ tools }: Body): { readonly name: string; readonly schema: unknown } {
   assert.ok(Array.isArray(tools) && tools.length === 1);
@@ -291,6 +301,33 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
       becomes: systemIs('s'),
     },
     { from: 'responses', said: responses({ input: [user, { role: 'system', content: 's' }] }), becomes: systemIs('s') },
+  ],
+  'only system messages': [
+    {
+      from: 'chat-completions',
+      said: chat({
+        messages: [
+          { role: 'system', content: 's' },
+          { role: 'system', content: 't' },
+        ],
+      }),
+      becomes: systemAndUser('s', 't'),
+    },
+    {
+      from: 'chat-completions',
+      said: chat({ messages: [{ role: 'system', content: 't' }] }),
+      becomes: systemAndUser(undefined, 't'),
+    },
+    {
+      from: 'responses',
+      said: responses({ instructions: 's', input: [{ role: 'developer', content: 't' }] }),
+      becomes: systemAndUser('s', 't'),
+    },
+    {
+      from: 'responses',
+      said: responses({ instructions: 't', input: [] }),
+      becomes: systemAndUser(undefined, 't'),
+    },
   ],
   '`name` of a message': [
     { from: 'chat-completions', said: chat({ messages: [{ ...user, name: 'n' }] }), unsaid: chat({}) },

@@ -198,6 +198,38 @@ describe('schemas of tools with alternatives at the top', () => {
     assert.deepEqual(bridged.properties, { a: text });
   });
 
+  it('tool schema: definitions that refer to each other in a circle give the properties of all', () => {
+    const definitions = {
+      A: { $ref: '#/$defs/B', allOf: [{ properties: { a: text }, required: ['a'] }] },
+      B: { $ref: '#/$defs/A', allOf: [{ properties: { b: text } }] },
+    };
+    const bridged = bridgeToolSchema({ $ref: '#/$defs/A', $defs: definitions });
+    assert.deepEqual(bridged.properties, { b: text, a: text });
+    assert.deepEqual(bridged.required, ['a']);
+  });
+
+  it('tool schema: a definition with many references gives the result of one reference', () => {
+    const definitions = { A: { properties: { a: text, b: { const: 1 } }, required: ['a'] } };
+    const merged = (size: number) =>
+      bridgeToolSchema({ anyOf: Array(size).fill({ $ref: '#/$defs/A' }), $defs: definitions });
+    assert.deepEqual(merged(5000), merged(1));
+  });
+
+  it('tool schema: the tools after one with too many alternatives keep their own properties', () => {
+    const names = Array.from({ length: 1000 }, (_, at) => `p${at}`);
+    const alternative = { allOf: [{ $ref: '#/$defs/A' }] };
+    const excessive = {
+      properties: { a: text },
+      anyOf: Array.from({ length: 1000 }, () => ({ ...alternative })),
+      $defs: { A: { properties: Object.fromEntries(names.map((name) => [name, text])) } },
+    };
+    const ordinary = { properties: { a: text }, required: ['a'], anyOf: [{ properties: { b: text } }] };
+    const conversation = withTools({ parameters: excessive }, { name: 'g', parameters: ordinary });
+    const [first, second] = bridgeTools(conversation, FORMATS.messages, false).conversation.tools;
+    assert.deepEqual(Object.keys(first?.parameters.properties ?? {}), ['a', ...names]);
+    assert.deepEqual(second?.parameters, { type: 'object', properties: { a: text }, required: ['a'] });
+  });
+
   it('tool schema: thousands of alternatives take linear time', async () => {
     const alternative = (at: number) => ({ properties: { kind: { const: at }, [`p${at}`]: text }, required: ['kind'] });
     await assertLinear(

@@ -13,7 +13,8 @@ function isCompressed(encoding: string | undefined): boolean {
 
 /**
  * Reads a body of at most `limit` bytes.
- * @throws SvcError 400 for a compressed body; 413; 503 when all requests together hold too much memory; 499 when the client disconnected.
+ * @throws SvcError 400 for a compressed body; 413; 503 when all requests together hold too much memory; 499 when the
+ * client disconnected.
  */
 export function readBody({ request, tickBatch, held }: RequestContext, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);

@@ -3,6 +3,7 @@ import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort, answerRestarted, excessiveAnswer, invalidJson } from '../../wire/errors/upstream-errors.ts';
 import type { Event, Usage } from '../../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../../wire/format.ts';
+import { restoreToolInputs } from '../../wire/messages/tool-input.ts';
 import { LineFrames, SseDecoder } from '../../wire/stream/sse.ts';
 import { findExceededLimit } from '../http/json-limits.ts';
 import { countCharacters } from './answer-facts.ts';
@@ -116,6 +117,7 @@ export class TranslatingTransform implements ResponseTransform {
     refuseExcess(json);
     const value = parseJson(json);
     if (!isObject(value)) throw invalidJson();
+    restoreToolInputs(value, json);
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
       if (event.type === 'usage') this.#usage = event.usage;

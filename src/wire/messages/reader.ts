@@ -16,6 +16,7 @@ import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, FinishReason } from '../event.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage } from '../usage.ts';
+import { restoreToolInputs } from './tool-input.ts';
 
 const NOTHING: readonly Event[] = [];
 
@@ -52,6 +53,7 @@ export class MessagesStreamReader implements StreamReader {
     if (frame.event === 'ping') return NOTHING;
     const value = parseJson(frame.data);
     if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
+    if (value.type === 'content_block_start') restoreToolInputs(value, frame.data);
     return this.readValue(value);
   }
 

@@ -1,4 +1,4 @@
-import { append, defined, isObject, ownEntry, parseJson } from '../../base/json.ts';
+import { append, defined, isObject, ownEntry } from '../../base/json.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -18,6 +18,7 @@ import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
 import { messagesSchema } from './schema.ts';
+import { toolInput } from './tool-input.ts';
 
 /** Messages requires `max_tokens`. A provider normally sets the model's limit before this default applies. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -41,8 +42,7 @@ type Body = Record<string, unknown>;
 export function writeMessagesRequest(conversation: Conversation): Body {
   const { sampling } = conversation;
   const user = shortIdentifier(conversation.user ?? conversation.safetyIdentifier, MAX_USER_ID);
-  const system = [...conversation.system, ...midSystem(conversation.turns)].filter((part) => part.text !== '');
-  const messages = writeTurns(conversation.turns);
+  const { system, messages } = writePrompt(conversation);
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
   const thought = canThink(conversation) ? writeThinking(conversation, maxTokens) : { fields: {}, thinking: false };
   const config = { ...thought.fields.output_config, ...outputFormat(conversation) };
@@ -133,6 +133,15 @@ function outputFormat(conversation: Conversation): Body {
   return format?.type === 'json-schema'
     ? { format: { type: 'json_schema', schema: messagesSchema(format.schema) } }
     : {};
+}
+
+/** The API rejects an empty list of messages, so without one the last system text becomes the user's message. */
+function writePrompt({ system, turns }: Conversation): { system: readonly TextPart[]; messages: readonly Body[] } {
+  const texts = [...system, ...midSystem(turns)].filter((part) => part.text !== '');
+  const messages = writeTurns(turns);
+  const last = messages.length === 0 ? texts.at(-1) : undefined;
+  if (last === undefined) return { system: texts, messages };
+  return { system: texts.slice(0, -1), messages: writeTurns([{ role: 'user', parts: [last] }]) };
 }
 
 function writeSystem(parts: readonly TextPart[]): unknown {
@@ -276,13 +285,6 @@ function writeReasoning(part: ReasoningPart): Body[] {
     if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }];
     return [{ type: 'thinking', thinking: index === 0 ? part.text : '', signature: seal.signature }];
   });
-}
-
-/** `input` must be an object. Empty text becomes `{}`, and other invalid JSON is wrapped in an object. */
-export function toolInput(json: string): Readonly<Record<string, unknown>> {
-  if (json.trim() === '') return {};
-  const value = parseJson(json);
-  return isObject(value) ? value : { arguments: value === undefined ? json : value };
 }
 
 function writeTool(tool: Tool): Body {

@@ -8,7 +8,8 @@ import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
-import { messagesCitations, toolInput } from './write-request.ts';
+import { toolInput } from './tool-input.ts';
+import { messagesCitations } from './write-request.ts';
 
 const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
   stop: 'end_turn',

@@ -28,10 +28,11 @@ const MIN_OUTPUT_TOKENS = 16;
 export function writeResponsesRequest(conversation: Conversation): Body {
   const { sampling, tools, verbosity } = conversation;
   const format = writeTextFormat(conversation.responseFormat);
+  const { system, input } = writePrompt(conversation);
   const body = defined({
     model: conversation.model,
-    instructions: conversation.system.map((part) => part.text).join('\n\n') || undefined,
-    input: writeTurns(conversation.turns),
+    instructions: system.map((part) => part.text).join('\n\n') || undefined,
+    input,
     stream: conversation.stream || undefined,
     store: false,
     max_output_tokens: conversation.maxTokens && Math.max(conversation.maxTokens, MIN_OUTPUT_TOKENS),
@@ -136,6 +137,15 @@ function writeToolChoice({ toolChoice, tools }: Conversation): unknown {
   if (toolChoice.type === 'tool') return named(toolChoice);
   if (toolChoice.type !== 'allowed') return toolChoice.type;
   return { type: 'allowed_tools', mode: toolChoice.mode, tools: toolChoice.tools.map(named) };
+}
+
+/** The API needs an input, so without one the last system text becomes the user's message. */
+function writePrompt({ system, turns }: Conversation): { system: readonly TextPart[]; input: readonly Body[] } {
+  const input = writeTurns(turns);
+  const last = input.length === 0 ? system.findLast((part) => part.text !== '') : undefined;
+  if (last === undefined) return { system, input };
+  const earlier = system.slice(0, system.lastIndexOf(last));
+  return { system: earlier, input: writeTurns([{ role: 'user', parts: [last] }]) };
 }
 
 function writeTurns(turns: readonly Turn[]): Body[] {

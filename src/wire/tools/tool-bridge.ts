@@ -5,7 +5,7 @@ import type { Event } from '../event.ts';
 import type { Format } from '../format.ts';
 import { CustomToolInput, INPUT_ARGUMENT } from './custom-tool-input.ts';
 import { toolKey } from './tool-choice.ts';
-import { bridgeToolSchema } from './tool-schema.ts';
+import { bridgeToolSchema, createMergeBudget, type MergeBudget } from './tool-schema.ts';
 
 /*
  * Tools that the upstream's format or vendor does not support are sent as functions: those in a namespace, custom
@@ -38,7 +38,8 @@ export function bridgeTools(conversation: Conversation, format: Format, native: 
     if (custom || name !== tool.name) bridged.set(name, { ...own, custom });
   }
   const turns = bridgeTurns(conversation.turns, names, native);
-  const tools = conversation.tools.map((tool) => bridgeTool(tool, names, native));
+  const budget = createMergeBudget();
+  const tools = conversation.tools.map((tool) => bridgeTool(tool, names, native, budget));
   const chosen = bridgeChoice(conversation, names, native);
   const same = turns === conversation.turns && chosen === undefined;
   if (same && tools.every((tool, index) => tool === conversation.tools[index])) return { conversation, format };
@@ -81,10 +82,10 @@ function shorten(name: string, key: string): string {
   return `${name.slice(0, 55).replace(/[^a-zA-Z0-9_-]/g, '_')}_${hash}`;
 }
 
-function bridgeTool(tool: Tool, names: FunctionNames, native: boolean): Tool {
+function bridgeTool(tool: Tool, names: FunctionNames, native: boolean, budget: MergeBudget): Tool {
   const name = names.find(identify(tool));
   if (tool.custom !== undefined) return native ? renamed(tool, name) : functionFor(tool, name);
-  const parameters = bridgeToolSchema(tool.parameters);
+  const parameters = bridgeToolSchema(tool.parameters, budget);
   if (parameters === tool.parameters) return renamed(tool, name);
   // A merged schema does not have the form that strict mode requires.
   const { strict: _, ...open } = renamed(tool, name);
