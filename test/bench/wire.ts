@@ -68,7 +68,7 @@ const read =
 const translate =
   (upstream: Format, client: Format): Work =>
   (chunks) => {
-    const transform = new TranslatingTransform(upstream, client, contextOf(client));
+    const transform = new TranslatingTransform(upstream, client, contextOf(client), false);
     let bytes = 0;
     for (const chunk of chunks) bytes += transform.pass(chunk).length;
     return bytes + transform.end().bytes.length;
@@ -77,7 +77,7 @@ const translate =
 const pass =
   (format: Format): Work =>
   (chunks) => {
-    const converter = () => new TranslatingTransform(format, format, contextOf(format));
+    const converter = () => new TranslatingTransform(format, format, contextOf(format), false);
     const transform = new StreamTransform({ format: format.name, provider: 'p', byok: false, converter });
     const cutter = new FrameSplitter();
     let bytes = 0;

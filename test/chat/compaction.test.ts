@@ -84,6 +84,20 @@ describe('compaction', () => {
     assert.equal(session.messages.map(messageText).at(-1), 'Done.');
   });
 
+  it('compaction: counts the results of the last calls, which came after the usage', async () => {
+    const tools = () => [toolNamed('look', { run: async () => ({ output: 'word '.repeat(3000) }) })];
+    const { session } = sessionAt(upstream, { limit: { context: 3000, output: 200 } }, { tools });
+    const call = { id: 'call_1', name: 'look', arguments: ['{}'] };
+    upstream.respond(
+      scripted({ tools: [call], usage: { input: 100, output: 20 } }, { text: ['Looked.'] }, { text: ['Done.'] }),
+    );
+    await session.send({ text: 'Look' });
+    assert.deepEqual(
+      session.messages.map(({ role }) => role),
+      ['user', 'assistant', 'summary', 'assistant'],
+    );
+  });
+
   it('compaction: a failure is shown, keeps the question and sends no further request', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
     upstream.respond(scripted({ text: ['x'], usage: { input: 700, output: 200 } }));

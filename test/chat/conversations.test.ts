@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { History } from '../../src/chat/history/history.ts';
-import type { Patch } from '../../src/chat/transcript.ts';
+import { messageText, type Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { pausedConversations } from './paused-conversations.ts';
 import { LABEL, modelAt, whenPatch } from './test-session.ts';
@@ -153,5 +153,41 @@ describe('conversations', () => {
     resume();
     await sent;
     assert.equal(conversations.find(open.session.id), open);
+  });
+
+  it('conversations: one that is opened while it is being closed has the text that was typed last', async () => {
+    const { id } = conversations.create().session;
+    const open = await conversations.open(id);
+    open.users = 1;
+    open.draft = { text: 'Typed last', attachments: [] };
+    conversations.release(open);
+    assert.equal((await conversations.open(id)).draft.text, 'Typed last');
+  });
+
+  it('conversations: a message that waits in two windows is sent once', async () => {
+    const open = conversations.create();
+    open.users = 1;
+    const { id } = open.session;
+    const sent = open.session.send({ text: 'First' });
+    void open.session.send({ text: 'Deploy' });
+    const second = pausedConversations(folder);
+    try {
+      while ((await conversations.history.draft(id)).queue?.length !== 1) await new Promise(setImmediate);
+      const other = await second.conversations.open(id);
+      other.users = 1;
+      assert.deepEqual(
+        other.session.queue.map(({ text }) => text),
+        ['Deploy'],
+      );
+      resume();
+      await sent;
+      await open.kept();
+      while (other.session.queue.length > 0) await new Promise(setImmediate);
+      const asked = other.session.messages.filter(({ role }) => role === 'user');
+      assert.deepEqual(asked.map(messageText), ['First', 'Deploy']);
+    } finally {
+      second.resume();
+      second.conversations.dispose();
+    }
   });
 });

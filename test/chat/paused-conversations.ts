@@ -3,7 +3,7 @@ import { History } from '../../src/chat/history/history.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt } from './test-session.ts';
 
-/** Conversations in `folder` whose model sends nothing until `resume` and then ends. */
+/** Conversations in `folder` whose model sends nothing until `resume` and then answers. */
 export function pausedConversations(folder: string, workspace = '') {
   const gate = Promise.withResolvers<void>();
   let id = 0;
@@ -12,6 +12,7 @@ export function pausedConversations(folder: string, workspace = '') {
       model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
       converse: async function* () {
         await gate.promise;
+        yield { type: 'text', part: 0, text: 'Fine.' };
         yield { type: 'finish', reason: 'stop' };
       },
       newId: () => `id${++id}`,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textAttachment } from '../../src/chat/attachment.ts';
+import { type Attachment, textAttachment } from '../../src/chat/attachment.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
@@ -22,12 +22,17 @@ describe('ChatSurface', () => {
   let conversations: Conversations;
   let say: (message: unknown) => void;
   let promptFile: SurfaceHost['promptFile'];
+  let attachItem: SurfaceHost['attachItem'];
+  /** Names that were looked up in messages. */
+  let lookedUp: string[];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-surface-'));
     posted = [];
     failures = [];
     promptFile = async () => undefined;
+    attachItem = NOTHING;
+    lookedUp = [];
     ({ conversations, resume } = pausedConversations(folder));
     conversation = conversations.create();
     const webview = {
@@ -50,8 +55,12 @@ describe('ChatSurface', () => {
       show: async () => undefined,
       history: async () => undefined,
       complete: async () => undefined,
-      mentioned: async (text) => ({ text, attachments: [] }),
-      attachItem: NOTHING,
+      mentioned: async (text, _mention, answered) => {
+        const names = [...text.matchAll(/@(\S+)/g)].map(([, name = '']) => name);
+        lookedUp.push(...names.filter((name) => !answered.has(name)));
+        return { text, attachments: [] };
+      },
+      attachItem: (item) => attachItem(item),
       attachUris: NOTHING,
       pickAttachments: NOTHING,
       commandAttachment: NOTHING,
@@ -167,6 +176,51 @@ describe('ChatSurface', () => {
     reading.resolve(undefined);
     await untilOnDisk('And then');
     assert.equal(conversation.session.messages.length, 2);
+  });
+
+  it('ChatSurface: an attachment that is still being read belongs to the message that is sent meanwhile', async () => {
+    const reading = Promise.withResolvers<readonly Attachment[]>();
+    attachItem = () => reading.promise;
+    say({ type: 'attach-item', item: 'file:note.txt', name: 'note.txt' });
+    say({ type: 'send', text: 'Explain @note.txt' });
+    reading.resolve([NOTE]);
+    while (conversation.session.messages.length === 0) await new Promise(setImmediate);
+    assert.deepEqual(
+      conversation.session.messages[0]?.attachments?.map(({ label }) => label),
+      ['note.txt'],
+    );
+    assert.deepEqual(conversation.draft, { text: '', attachments: [] });
+    assert.deepEqual(lookedUp, []);
+  });
+
+  it('ChatSurface: an attachment that is still being read belongs to the conversation that it was chosen in', async () => {
+    const reading = Promise.withResolvers<readonly Attachment[]>();
+    attachItem = () => reading.promise;
+    say({ type: 'attach-item', item: 'file:note.txt', name: 'note.txt' });
+    const other = conversations.create();
+    surface.change(other);
+    conversations.release(conversation);
+    reading.resolve([NOTE]);
+    while (conversation.draft.attachments.length === 0) await new Promise(setImmediate);
+    assert.deepEqual(other.draft.attachments, []);
+    say({ type: 'send', text: 'Explain @note.txt' });
+    while (other.session.messages.length === 0) await new Promise(setImmediate);
+    assert.deepEqual(lookedUp, ['note.txt']);
+  });
+
+  it('ChatSurface: messages are sent in the order in which they were written', async () => {
+    const reading = Promise.withResolvers<undefined>();
+    promptFile = () => reading.promise;
+    say({ type: 'send', text: '/first' });
+    say({ type: 'send', text: 'Second' });
+    await new Promise(setImmediate);
+    reading.resolve(undefined);
+    while (conversation.session.queue.length === 0) await new Promise(setImmediate);
+    assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['/first']);
+    assert.deepEqual(
+      conversation.session.queue.map(({ text }) => text),
+      ['Second'],
+    );
   });
 
   it('ChatSurface: an edit that cannot be sent because an answer is running becomes a draft', async () => {

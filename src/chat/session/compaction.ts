@@ -22,9 +22,19 @@ export function usedTokens(path: readonly Message[]): number {
   const sent = sentMessages(path);
   // The request for a summary contained everything it replaces, so its usage does not apply to the next request.
   const last = sent.findLastIndex(({ role, context }) => role === 'assistant' && context !== undefined);
-  let used = sent[last]?.context ?? 0;
+  let used = (sent[last]?.context ?? 0) + countLastOutputs(sent[last]);
   for (const message of sent.slice(last + 1)) used += countTokens(message);
   return used;
+}
+
+/** The results of the calls in the last step of an answer: they came after its usage. */
+function countLastOutputs(message: Message | undefined): number {
+  const parts = message?.parts ?? [];
+  let tokens = 0;
+  for (const part of parts.slice(parts.findLastIndex(({ type }) => type === 'step') + 1)) {
+    if (part.type === 'tool' && part.state.type === 'done') tokens += estimateTokens(part.state.output);
+  }
+  return tokens;
 }
 
 function countTokens(message: Message): number {

@@ -124,6 +124,8 @@ export class ChatSession {
       if (!ours) this.#patch({ type: 'add', message: theirs });
       else if (ours.ending === undefined && ours.role !== 'user') this.#applyOther(ours, theirs);
     }
+    const waiting = this.#queue.filter(({ id }) => !this.#find(id));
+    if (waiting.length < this.#queue.length) this.#setQueue(waiting);
   }
 
   #applyOther(ours: Message, theirs: Message): void {
@@ -338,19 +340,24 @@ export class ChatSession {
     this.#queueChanged.fire();
   }
 
-  #addUser({ text, prompt, attachments = [], options }: Outgoing, parent: string | undefined): void {
+  /** A message that waited keeps its id, so that another window recognizes it. */
+  #addUser(outgoing: Outgoing & { readonly id?: string }, parent: string | undefined): void {
+    const { id, text, prompt, attachments = [], options } = outgoing;
     const message = {
       role: 'user' as const,
       parts: text === '' ? [] : [{ type: 'text' as const, text }],
       ...(prompt === undefined || prompt === text ? {} : { prompt }),
       ...(options === undefined ? {} : { options }),
     };
-    this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent);
+    this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent, id);
     if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));
   }
 
-  #add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string {
-    const id = this.#deps.newId();
+  #add(
+    message: Omit<Message, 'id' | 'parent' | 'createdAt'>,
+    parent: string | undefined,
+    id = this.#deps.newId(),
+  ): string {
     const createdAt = this.#deps.now();
     const whole: Message = { ...message, id, createdAt, ...(parent === undefined ? {} : { parent }) };
     this.#patch({ type: 'add', message: whole });

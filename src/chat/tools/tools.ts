@@ -104,6 +104,8 @@ export function readArguments(text: string): ToolInput | undefined {
 
 /** The same call this many times in a row is a loop. */
 const REPEATS = 3;
+/** Waits for a running command, so the same call may have another result. */
+const POLLING = 'terminal_output';
 /** After this many rounds the user is asked whether to continue. */
 export const MAX_STEPS = 60;
 
@@ -116,7 +118,8 @@ export class LoopWatch {
   /** Records the calls of one step. Returns the name of the tool if they are a loop. */
   repeats(calls: readonly { readonly name: string; readonly text: string }[]): string | undefined {
     const signature = JSON.stringify(calls.map(({ name, text }) => [name, text]));
-    this.#times = signature === this.#last ? this.#times + 1 : 1;
+    const polls = calls.every(({ name }) => name === POLLING);
+    this.#times = signature === this.#last && !polls ? this.#times + 1 : 1;
     this.#last = signature;
     this.#steps += 1;
     return this.#times >= REPEATS ? (calls[0]?.name ?? '') : undefined;

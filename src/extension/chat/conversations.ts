@@ -1,3 +1,4 @@
+import type { Attachment } from '../../chat/attachment.ts';
 import type { ConversationDraft, History, StoredConversation } from '../../chat/history/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history/history-writer.ts';
 import { ChatSession } from '../../chat/session/session.ts';
@@ -37,6 +38,14 @@ export class OpenConversation {
   #reading = false;
   #closed = false;
   readonly #unsent = new Set<ConversationDraft>();
+  /** Attachments that are being created for the draft. */
+  readonly #attaching = new Set<Promise<readonly Attachment[]>>();
+  #sends: Promise<unknown> = Promise.resolve();
+  /**
+   * Names of items that the user chose for this draft, also if their attachment was declined or removed. Their names in
+   * the text do not attach them again.
+   */
+  answered: ReadonlySet<string> = new Set();
   /** Number of pages that show it, and of what is being done with it (`Conversations.hold`). */
   users = 0;
 
@@ -80,6 +89,31 @@ export class OpenConversation {
       this.#unsent.delete(message);
       this.#saveDraftLater();
     };
+  }
+
+  /** Waits for attachments of the draft. Resolves with none if a message that was sent meanwhile took them. */
+  async attaching(created: Promise<readonly Attachment[]>): Promise<readonly Attachment[]> {
+    this.#attaching.add(created);
+    try {
+      const attachments = await created;
+      return this.#attaching.has(created) ? attachments : [];
+    } finally {
+      this.#attaching.delete(created);
+    }
+  }
+
+  /** Takes the attachments that are still being created: they belong to the message that is sent now. */
+  async takeAttaching(): Promise<readonly Attachment[]> {
+    const taken = [...this.#attaching];
+    this.#attaching.clear();
+    return (await Promise.all(taken)).flat();
+  }
+
+  /** Messages are completed and sent in the order in which the user wrote them. */
+  inOrder<T>(send: () => Promise<T>): Promise<T> {
+    const sent = this.#sends.then(send);
+    this.#sends = sent.catch(() => undefined);
+    return sent;
   }
 
   /** Applies what another window wrote. It must not be written again, because that would revert later changes. */
@@ -145,6 +179,7 @@ export function withMessage(draft: ConversationDraft, { text, attachments }: Con
 export class Conversations {
   readonly #deps: ConversationsDeps;
   readonly #open = new Map<string, OpenConversation>();
+  readonly #closing = new Map<string, Promise<void>>();
 
   constructor(deps: ConversationsDeps) {
     this.#deps = deps;
@@ -167,6 +202,7 @@ export class Conversations {
   async open(id: string): Promise<OpenConversation> {
     const already = this.#open.get(id);
     if (already) return already;
+    await this.#closing.get(id);
     const [stored, draft] = await Promise.all([this.history.load(id), this.history.draft(id)]);
     const raced = this.#open.get(id);
     if (raced) return raced;
@@ -201,7 +237,8 @@ export class Conversations {
     const { session, users } = conversation;
     if (users > 0 || session.running || this.#open.get(session.id) !== conversation) return;
     this.#open.delete(session.id);
-    void conversation.close();
+    const closing = conversation.close().finally(() => this.#closing.delete(session.id));
+    this.#closing.set(session.id, closing);
   }
 
   async remove(id: string): Promise<void> {

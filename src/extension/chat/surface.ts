@@ -1,13 +1,12 @@
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
-import type { ConversationDraft } from '../../chat/history/history.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
 import type { CompletionItem, ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
 import { isCompact } from '../../chat/page/slash-commands.ts';
 import { CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
-import type { ChatSession } from '../../chat/session/session.ts';
+import type { ChatSession, Outgoing } from '../../chat/session/session.ts';
 import { type OpenConversation, withMessage } from './conversations.ts';
 import { expandMessage, type MessageSources, newMessage } from './outgoing-message.ts';
 
@@ -80,11 +79,6 @@ export class Surface {
   #feed: PageFeed;
   #conversation: OpenConversation;
   #ready = false;
-  /**
-   * Names of items that the user chose for this draft, also if their attachment was declined or removed. Their names in
-   * the text do not attach them again.
-   */
-  readonly #answered = new Set<string>();
   #focusWanted = false;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
@@ -150,14 +144,21 @@ export class Surface {
     this.#ready = false;
   }
 
-  attach(attachments: readonly Attachment[]): void {
+  attach(attachments: readonly Attachment[], conversation = this.#conversation): void {
     if (attachments.length === 0) return;
-    const { draft } = this.#conversation;
+    const { draft } = conversation;
     const known = new Set(attachments.map(attachmentKey));
     const kept = draft.attachments.filter((each) => !known.has(attachmentKey(each)));
-    this.#conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
+    conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
+    if (conversation !== this.#conversation) return;
     this.#postAttachments();
     this.focusInput();
+  }
+
+  /** The user may send the message or open another conversation before the attachments are there. */
+  async #attachLater(created: Promise<readonly Attachment[]>): Promise<void> {
+    const conversation = this.#conversation;
+    await this.#host.hold(conversation, async () => this.attach(await conversation.attaching(created), conversation));
   }
 
   /** Sends a message for a command of the editor. */
@@ -253,21 +254,21 @@ export class Surface {
         this.#conversation.draft = { ...draft, text: message.text };
         return;
       case 'detach':
-        for (const each of draft.attachments) if (each.id === message.attachment) this.#answered.add(each.label);
+        for (const each of draft.attachments) if (each.id === message.attachment) this.#answer(each.label);
         this.#conversation.draft = {
           ...draft,
           attachments: draft.attachments.filter(({ id }) => id !== message.attachment),
         };
         return this.#postAttachments();
       case 'attach':
-        return this.attach(await this.#host.pickAttachments());
+        return this.#attachLater(this.#host.pickAttachments());
       case 'attach-item':
-        this.#answered.add(message.name);
-        return this.attach(await this.#host.attachItem(message.item));
+        this.#answer(message.name);
+        return this.#attachLater(this.#host.attachItem(message.item));
       case 'toggle-context':
         return this.#host.toggleContext(message.chip);
       case 'attach-uris':
-        return this.attach(await this.#host.attachUris(message.uris));
+        return this.#attachLater(this.#host.attachUris(message.uris));
       case 'attach-media': {
         const { name, mediaType, base64, preview } = message;
         const attachment = mediaAttachment(this.#host.newId(), name, mediaType, base64);
@@ -316,24 +317,53 @@ export class Surface {
     conversation.draft = { ...draft, text: '', attachments: compacts ? draft.attachments : [] };
     this.#postAttachments();
     if (compacts) return session.compact();
-    const message: ConversationDraft = { text, attachments: draft.attachments };
-    const answered = new Set(this.#answered);
-    this.#answered.clear();
     await this.#host.hold(conversation, async () => {
-      const sent = conversation.keepUnsent(message);
-      const outgoing = await newMessage(this.#host, sending, draft.attachments, answered).catch((error: unknown) => {
-        this.#host.failed(error);
-        return undefined;
-      });
-      if (outgoing) {
-        const answer = session.send(outgoing);
-        sent();
-        return answer;
-      }
-      conversation.draft = withMessage(conversation.draft, message);
-      sent();
-      if (conversation === this.#conversation) this.#postDraft();
+      const { answer } = await this.#sendInOrder(conversation, sending, draft.attachments);
+      await answer;
     });
+  }
+
+  /** Resolves when the message is sent, with the promise of its answer, or is put back into the draft. */
+  async #sendInOrder(
+    conversation: OpenConversation,
+    sending: Extract<FromPage, { type: 'send' }>,
+    attachments: readonly Attachment[],
+  ): Promise<{ readonly answer?: Promise<void> }> {
+    const { text } = sending;
+    const { answered } = conversation;
+    conversation.answered = new Set();
+    const message = { text, attachments };
+    const sent = conversation.keepUnsent(message);
+    const attaching = conversation.takeAttaching();
+    // Its failure is handled when it is its turn.
+    attaching.catch(() => undefined);
+    return conversation.inOrder(async () => {
+      const outgoing = await this.#complete(sending, attachments, attaching, answered);
+      const answer = outgoing && conversation.session.send(outgoing);
+      if (!answer) conversation.draft = withMessage(conversation.draft, message);
+      sent();
+      if (!answer && conversation === this.#conversation) this.#postDraft();
+      return answer === undefined ? {} : { answer };
+    });
+  }
+
+  /** Undefined: the message cannot be sent. */
+  async #complete(
+    sending: Extract<FromPage, { type: 'send' }>,
+    attachments: readonly Attachment[],
+    attaching: Promise<readonly Attachment[]>,
+    answered: ReadonlySet<string>,
+  ): Promise<Outgoing | undefined> {
+    try {
+      return await newMessage(this.#host, sending, [...attachments, ...(await attaching)], answered);
+    } catch (error) {
+      this.#host.failed(error);
+      return undefined;
+    }
+  }
+
+  #answer(name: string): void {
+    this.#conversation.answered = new Set([...this.#conversation.answered, name]);
   }
 
   /** Puts a waiting message back into the input, before what is there. */
