@@ -10,7 +10,7 @@ import {
   ofProvider,
   webPage,
 } from '../wire/errors/upstream-errors.ts';
-import { vendorError, vendorErrorValue } from '../wire/errors/vendor-errors.ts';
+import { hideAccountProblem, vendorError, vendorErrorValue } from '../wire/errors/vendor-errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
 import { restoreToolInputs } from '../wire/messages/tool-input.ts';
@@ -36,7 +36,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly retry?: Partial<RetryPolicy>;
   readonly onRetry?: (retry: Retry) => void;
-  /** The credential is the caller's own (default), so that problems with its payment are reported. */
+  /** The credential is the caller's own (default), so that payment and access problems of its account are reported. */
   readonly byok?: boolean;
 }
 
@@ -73,7 +73,7 @@ export async function* sendAndStream(request: StreamedRequest, options: SendOpti
     // `start` and `usage` wait until the first output, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
-      if (event.type === 'error') failure = cleanError(explain(event.error, request), request.headers);
+      if (event.type === 'error') failure = cleanError(explain(event.error, request, options), request.headers);
       else if (event.type === 'finish' && event.reason === 'closed' && !shown) failure = emptyAnswer(request.provider);
       else if (!shown && (event.type === 'start' || event.type === 'usage')) waiting.push(event);
       else {
@@ -100,9 +100,10 @@ export async function* sendAndStream(request: StreamedRequest, options: SendOpti
 }
 
 /** Names the provider. A refusal for lack of the withheld key is reported as such. */
-function explain(error: SvcError, { provider, withheld }: StreamedRequest): SvcError {
+function explain(error: SvcError, { provider, withheld }: StreamedRequest, { byok = true }: SendOptions): SvcError {
   const refused = error.upstreamStatus === 401 || error.upstreamStatus === 403;
-  return ofProvider(withheld && refused ? keyWithheld(provider) : error, provider);
+  if (withheld && refused) return ofProvider(keyWithheld(provider), provider);
+  return ofProvider(byok ? error : hideAccountProblem(error), provider);
 }
 
 /** One attempt. Ends with `finish` or `error`; never throws. */
@@ -116,7 +117,7 @@ async function* attemptOnce(request: StreamedRequest, options: SendOptions): Asy
     const sent = { method: 'POST' as const, url, headers: { accept, ...headers }, body, signal: deadline.signal };
     const response = await options.transport.send(sent);
     if (response.status < 200 || response.status >= 300) {
-      yield { type: 'error', error: await readFailure(response, request, options.byok ?? true) };
+      yield { type: 'error', error: await readFailure(response, request) };
       return;
     }
     const bytes = withoutCredentials(response.body, headers);
@@ -223,7 +224,8 @@ async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
   }
 }
 
-async function readFailure(response: TransportResponse, request: StreamedRequest, byok: boolean): Promise<SvcError> {
+/** The error as the vendor reports it. `explain` hides problems of an account that is not the caller's. */
+async function readFailure(response: TransportResponse, request: StreamedRequest): Promise<SvcError> {
   let bodyText = '';
   try {
     bodyText = await textUpTo(response.body, MAX_ERROR_BYTES);
@@ -232,7 +234,8 @@ async function readFailure(response: TransportResponse, request: StreamedRequest
     const error = asSvcError(thrown);
     if (error.errorType === 'upstream_timeout') return error;
   }
-  return vendorError({ provider: request.provider, status: response.status, header: response.header, bodyText, byok });
+  const { status, header } = response;
+  return vendorError({ provider: request.provider, status, header, bodyText, byok: true });
 }
 
 /** The text of a body, cut off after a number of bytes. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { Client } from 'undici';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
+import { PAYMENT_ERRORS } from '../upstream/error-bodies.ts';
+import { play } from '../upstream/scenarios.ts';
 import { chatRequest, readError } from './chat-request.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { limited } from './ledger-row.ts';
@@ -14,6 +16,7 @@ describe('gateway access', () => {
         provider: {
           ...providers(url),
           broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {}, v: {} } },
+          poor: { options: { baseURL: `${url}/poor/v1`, apiKey: 'x' }, models: { m: {} } },
           code: {
             npm: '@ai-sdk/mistral',
             options: { baseURL: `${url}/v1`, apiKey: 'x' },
@@ -28,11 +31,23 @@ describe('gateway access', () => {
           organizations: {
             acme: {
               name: 'Acme',
-              policy: { allow: ['chat/*', 'messages/m', 'broke/*', 'tuned/*'], deny: ['chat/free', 'tuned/m'] },
+              policy: {
+                allow: ['chat/*', 'messages/m', 'broke/*', 'tuned/*'],
+                deny: ['chat/free', 'tuned/m'],
+              },
               byok: { chat: 'sk-byok-canary' },
+            },
+            'own-keys': {
+              byok: {
+                chat: 'sk-own-chat',
+                messages: 'sk-own-messages',
+                responses: 'sk-own-responses',
+                code: 'sk-own-code',
+              },
             },
           },
           fallback: {
+            'poor/m': ['messages/free'],
             'broke/m': ['messages/free', 'chat/m'],
             'broke/n': ['chat/m'],
             'broke/v': ['tuned/m:high', 'chat/m'],
@@ -193,6 +208,124 @@ describe('gateway access', () => {
     }
   });
 
+  describe('problems of the account at a provider', () => {
+    const OWN_KEYS = { 'x-organization-id': 'own-keys' };
+    const VENDOR_TEXT = /acct_1|insufficient|billing/i;
+    const frame = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+    const error = (code: number) => ({ error: { code, message: 'acct_1 has a problem' } });
+    const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', output: [], model: 'm' };
+    const created = frame({ type: 'response.created', sequence_number: 0, response });
+    const quota = { type: 'insufficient_quota', code: 'insufficient_quota', message: 'acct_1 exceeded its quota' };
+    const failed = { ...response, status: 'failed', error: quota };
+
+    interface Case {
+      readonly name: string;
+      readonly path: string;
+      readonly model: string;
+      /** The upstream's answer with status 200: text of a stream, or a body. */
+      readonly answer: string | object;
+      readonly stream?: boolean;
+      /** The status if the key is the organization's; 402 if absent. */
+      readonly reportedAs?: number;
+    }
+    const CASES: readonly Case[] = [
+      { name: '402 in a FIM stream', path: '/fim/completions', model: 'code/codestral-x', answer: frame(error(402)) },
+      { name: '402 in a FIM body', path: '/fim/completions', model: 'code/codestral-x', answer: error(402) },
+      { name: '402 in a stream', path: '/messages', model: 'chat/m', answer: frame(error(402)) },
+      { name: '401 in a stream', path: '/responses', model: 'chat/m', answer: frame(error(401)), reportedAs: 401 },
+      { name: '402 in a body', path: '/messages', model: 'chat/m', answer: error(402) },
+      { name: '402 in a body without translation', path: '/chat/completions', model: 'chat/m', answer: error(402) },
+      {
+        name: '402 in a stream that was not requested',
+        path: '/chat/completions',
+        model: 'chat/m',
+        answer: frame(error(402)),
+        stream: false,
+      },
+      {
+        name: '`error` of Responses',
+        path: '/chat/completions',
+        model: 'responses/m',
+        answer: created + frame({ type: 'error', sequence_number: 1, error: quota }),
+      },
+      {
+        name: '`response.failed`',
+        path: '/messages',
+        model: 'responses/m',
+        answer: created + frame({ type: 'response.failed', sequence_number: 1, response: failed }),
+      },
+      {
+        name: '`billing_error` of Messages',
+        path: '/chat/completions',
+        model: 'messages/m',
+        answer: frame({ type: 'error', error: { type: 'billing_error', message: 'acct_1' } }),
+      },
+      { name: '402 in a summary', path: '/responses/compact', model: 'chat/m', answer: error(402) },
+    ];
+    afterEach(() => gateway.upstream.respond(undefined));
+
+    function send({ path, model, answer, stream = typeof answer === 'string' }: Case, headers = {}) {
+      gateway.upstream.respond((_, upstream) => {
+        const streamed = typeof answer === 'string';
+        upstream.writeHead(200, { 'content-type': streamed ? 'text/event-stream' : 'application/json' });
+        upstream.end(streamed ? answer : JSON.stringify(answer));
+      });
+      const question = path.startsWith('/fim') ? { prompt: 'Hi' } : { input: 'Hi' };
+      return gateway.post(path, chatRequest(model, { ...question, stream }), headers);
+    }
+
+    const alerts = () => gateway.lines.filter((line) => line.includes('"alert":"provider-account"'));
+
+    for (const each of CASES) {
+      it(`account: ${each.name} is hidden from clients of ${each.path} and logged with an alert`, async () => {
+        const before = alerts().length;
+        const answer = await send(each);
+        const text = await answer.text();
+        assert.equal(answer.status, 503, text);
+        assert.doesNotMatch(text, VENDOR_TEXT);
+        assert.equal(alerts().length, before + 1);
+      });
+
+      it(`account: ${each.name} is reported to clients of ${each.path} if the key is their organization's`, async () => {
+        const before = alerts().length;
+        const answer = await send(each, OWN_KEYS);
+        const text = await answer.text();
+        assert.equal(answer.status, each.reportedAs ?? 402, text);
+        assert.match(text, VENDOR_TEXT);
+        assert.equal(alerts().length, before);
+      });
+    }
+
+    for (const [vendor, { status, body }] of Object.entries(PAYMENT_ERRORS)) {
+      it(`account: without funds at ${vendor}, clients of the gateway's account get 503`, async () => {
+        const before = alerts().length;
+        gateway.upstream.respond((_, upstream) => {
+          upstream.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        });
+        for (const path of ['/chat/completions', '/messages']) {
+          const answer = await gateway.post(path, chatRequest('chat/m'));
+          const text = await answer.text();
+          assert.equal(answer.status, 503, text);
+          assert.doesNotMatch(text, VENDOR_TEXT);
+          const own = await gateway.post(path, chatRequest('chat/m'), OWN_KEYS);
+          assert.deepEqual([own.status, (await readError(own)).error_type], [402, 'insufficient_credits']);
+        }
+        assert.equal(alerts().length, before + 2);
+      });
+    }
+
+    it('account: a problem within an answer is hidden in its last event and logged with an alert', async () => {
+      const before = alerts().length;
+      const text = frame({ id: 'c', choices: [{ index: 0, delta: { content: 'Hel' }, finish_reason: null }] });
+      const each = { name: '', path: '/messages', model: 'chat/m', answer: text + frame(error(402)) };
+      const answer = await (await send(each)).text();
+      assert.match(answer, /Hel/);
+      assert.match(answer.trim().split('\n\n').at(-1) ?? '', /temporarily_unavailable/);
+      assert.doesNotMatch(answer, VENDOR_TEXT);
+      assert.equal(alerts().length, before + 1);
+    });
+  });
+
   describe('budgets and rates', () => {
     it('budget: a key without a budget uses the account of its organization', async () => {
       const key = gateway.store.create({ name: 'acme-poor', organization: 'acme', limits: limited({ nano: 0 }) });
@@ -310,6 +443,29 @@ describe('gateway access', () => {
       assert.equal(response.status, 200);
       assert.equal(gateway.rows().at(-1)?.model, 'messages/free');
     });
+
+    const PROBLEMS = [
+      { code: 402, message: 'acct_1 is empty' },
+      { code: 401, message: 'User not found.' },
+      { type: 'invalid_request_error', message: 'Your credit balance is too low to access the Anthropic API.' },
+    ];
+    for (const error of PROBLEMS) {
+      it(`fallback: answers if the first provider sends “${error.message}” in a stream or a body`, async () => {
+        for (const path of ['/chat/completions', '/messages', '/responses']) {
+          for (const stream of [true, false]) {
+            gateway.upstream.respond((request, upstream) => {
+              if (!request.path.startsWith('/poor/')) return void play(request, upstream);
+              upstream.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+              upstream.end(stream ? `data: ${JSON.stringify({ error })}\n\n` : JSON.stringify({ error }));
+            });
+            const response = await gateway.post(path, { ...chatRequest('poor/m', { stream }), input: 'Hi' });
+            assert.equal(response.status, 200, await response.text());
+            assert.equal(gateway.rows().at(-1)?.model, 'messages/free');
+          }
+        }
+        gateway.upstream.respond(undefined);
+      });
+    }
 
     it('fallback: skips models that the policy blocks', async () => {
       const response = await gateway.post('/chat/completions', chatRequest('broke/m'), { 'x-organization-id': 'acme' });

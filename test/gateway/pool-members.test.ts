@@ -39,7 +39,9 @@ describe('members of a pool', () => {
     ['a Retry-After of a day', { upstreamStatus: 429, retryAfterMs: 86_400_000 }, 600_000],
     ['a timeout', { errorType: 'upstream_timeout' }, 10_000],
     ['an account without funds', { errorType: 'insufficient_credits', upstreamStatus: 402 }, 60_000],
-    ['a key that is refused', { upstreamStatus: 401 }, 60_000],
+    ['a hidden lack of funds', { errorType: 'temporarily_unavailable', hiddenProblem: 'insufficient_credits' }, 60_000],
+    ['a key that is refused', { hiddenProblem: 'authentication_required', upstreamStatus: 401 }, 60_000],
+    ['a hidden 403', { hiddenProblem: 'model_not_allowed', upstreamStatus: 403 }, 5_000],
   ];
   for (const [name, init, ms] of WAITS) {
     it(`cool-down: lasts ${ms} ms after ${name}`, () => {
@@ -96,7 +98,7 @@ describe('members of a pool', () => {
 
   it('order: members that cool down come last, the one that is available soonest first', () => {
     const { health } = healthWithClock();
-    health.begin('a')(failure({ upstreamStatus: 401 }));
+    health.begin('a')(failure({ hiddenProblem: 'authentication_required', upstreamStatus: 401 }));
     health.begin('b')(failure({}));
     for (const conversation of [undefined, 'x']) {
       assert.deepEqual(order(health, { a: 1, b: 1, c: 1 }, conversation === undefined ? {} : { conversation }), [

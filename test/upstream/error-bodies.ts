@@ -1,3 +1,64 @@
+/** Accounts without funds that are not reported with status 402. */
+export const PAYMENT_ERRORS: Readonly<Record<string, { status: number; body: unknown }>> = {
+  'OpenAI, insufficient_quota': {
+    status: 429,
+    body: {
+      error: {
+        message: 'You exceeded your current quota, please check your plan and billing details.',
+        type: 'insufficient_quota',
+        param: null,
+        code: 'insufficient_quota',
+      },
+    },
+  },
+  'OpenAI, billing_not_active': {
+    status: 429,
+    body: {
+      error: {
+        message: 'Your account is not active, please check your billing details on our website.',
+        type: 'billing_not_active',
+        param: null,
+        code: 'billing_not_active',
+      },
+    },
+  },
+  'OpenAI, billing_hard_limit_reached': {
+    status: 400,
+    body: {
+      error: {
+        message: 'Billing hard limit has been reached',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'billing_hard_limit_reached',
+      },
+    },
+  },
+  'Anthropic, invalid_request_error': {
+    status: 400,
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message:
+          'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+      },
+    },
+  },
+  'Anthropic, billing_error': {
+    status: 200,
+    body: { type: 'error', error: { type: 'billing_error', message: 'There is an issue with your billing.' } },
+  },
+  'Moonshot, exceeded_current_quota_error': {
+    status: 429,
+    body: {
+      error: {
+        message: 'Your account is suspended, please check your plan and billing details',
+        type: 'exceeded_current_quota_error',
+      },
+    },
+  },
+};
+
 /** Error bodies as the vendors send them, by vendor and kind. */
 export const CONTEXT_ERRORS: Readonly<Record<string, { status: number; body: unknown; limit?: string }>> = {
   openai: {

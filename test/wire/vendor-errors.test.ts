@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { errorBody } from '../../src/wire/errors/error-body.ts';
-import { retryAfterMs, vendorError } from '../../src/wire/errors/vendor-errors.ts';
-import { CONTEXT_ERRORS, ERROR_BODIES } from '../upstream/error-bodies.ts';
+import { hideAccountProblem, retryAfterMs, vendorError } from '../../src/wire/errors/vendor-errors.ts';
+import { CONTEXT_ERRORS, ERROR_BODIES, PAYMENT_ERRORS } from '../upstream/error-bodies.ts';
 
 describe('errors of vendors', () => {
   for (const [vendor, { status, body, limit }] of Object.entries(CONTEXT_ERRORS)) {
@@ -71,11 +71,38 @@ describe('errors of vendors', () => {
     }
   });
 
-  it('vendor errors: insufficient_quota means missing funds, not a rate limit', () => {
-    const bodyText =
-      '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}';
-    assert.equal(vendorError({ provider: 'p', status: 429, bodyText, byok: true }).errorType, 'insufficient_credits');
-    assert.equal(vendorError({ provider: 'p', status: 429, bodyText, byok: false }).status, 503);
+  for (const [vendor, { status, body }] of Object.entries(PAYMENT_ERRORS)) {
+    // As an answer, and inside a stream.
+    for (const sentWith of new Set([status, 200])) {
+      it(`vendor errors: recognises an account without funds at ${vendor}, with status ${sentWith}`, () => {
+        const failure = { provider: 'p', status: sentWith, bodyText: JSON.stringify(body) };
+        const error = vendorError({ ...failure, byok: true });
+        assert.deepEqual([error.status, error.errorType], [402, 'insufficient_credits']);
+        const hidden = vendorError({ ...failure, byok: false });
+        assert.deepEqual([hidden.status, hidden.hiddenProblem], [503, 'insufficient_credits']);
+        assert.doesNotMatch(JSON.stringify(errorBody(hidden)), /billing|credit|quota/i);
+      });
+    }
+  }
+
+  it('vendor errors: other invalid requests and rate limits are not payment problems', () => {
+    const cases = [
+      { status: 400, error: { message: 'Unknown field: credit balance', type: 'invalid_request_error' } },
+      { status: 429, error: { message: 'Rate limit reached. Visit your billing page.', code: 'rate_limit_exceeded' } },
+    ];
+    for (const { status, error } of cases) {
+      const bodyText = JSON.stringify({ error });
+      assert.equal(vendorError({ provider: 'p', status, bodyText, byok: false }).status, status);
+    }
+  });
+
+  it('vendor errors: a hidden problem keeps its code for the log only', () => {
+    const bodyText = '{"error":{"message":"acct_1 has no funds","code":"no_funds"}}';
+    const error = vendorError({ provider: 'p', status: 402, bodyText, byok: true });
+    const hidden = hideAccountProblem(error);
+    assert.deepEqual([hidden.code, hidden.provider, hidden.upstreamStatus], ['no_funds', 'p', 402]);
+    assert.doesNotMatch(JSON.stringify(errorBody(hidden)), /acct_1|no_funds/);
+    assert.match(JSON.stringify(errorBody(error)), /"code":"no_funds"/);
   });
 
   const now = Date.parse('2026-01-01T00:00:00Z');

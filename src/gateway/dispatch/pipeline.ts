@@ -255,7 +255,7 @@ async function attempt<M extends ServedModel>(
       if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, error, usage: error.usage });
       else if (error.provider !== undefined) recordFailedAttempt(deps, context, caller, { ...sent, byok, error });
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
-      else noteFailure(deps, context, model, error, byok);
+      else noteFailure(deps, context, model, error);
       return error;
     } finally {
       giveBack?.();
@@ -295,7 +295,7 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
 }
 
 function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
-  if (answer.error) noteFailure(deps, context, answer.model, answer.error, answer.byok);
+  if (answer.error) noteFailure(deps, context, answer.model, answer.error);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
   meter(deps, context, caller, answer);
 }
@@ -321,16 +321,14 @@ function noteFailure(
   context: RequestContext,
   model: Pick<Model, 'ref' | 'provider'>,
   error: SvcError,
-  byok: boolean,
 ): void {
   context.logFields.errorType = error.errorType;
   if (error.errorType === 'client_disconnect') return;
   deps.metrics.upstreamError(model.provider, error.errorType);
-  const { upstreamStatus, code } = error;
-  const ours = !byok && (upstreamStatus === 401 || upstreamStatus === 402 || upstreamStatus === 403);
+  const { upstreamStatus, code, hiddenProblem } = error;
   const fields = { id: context.id, model: model.ref, provider: model.provider, upstreamStatus, code };
-  if (ours) {
-    const what = upstreamStatus === 402 ? 'is out of funds' : 'is refused';
+  if (hiddenProblem) {
+    const what = hiddenProblem === 'insufficient_credits' ? 'is out of funds' : 'is refused';
     deps.log.error({ ...fields, alert: 'provider-account' }, `the gateway’s own account at ${model.provider} ${what}`);
   } else deps.log.warn({ ...fields, error: error.message }, 'the upstream failed');
 }

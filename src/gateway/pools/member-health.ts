@@ -1,4 +1,4 @@
-import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { ACCOUNT_PROBLEMS, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../gateway-deps.ts';
 
 /** The result of an attempt: an answer, a failure of the upstream, or neither (the client left, the gateway refused). */
@@ -164,8 +164,8 @@ export function mayTryAnother(error: SvcError, byok: boolean): boolean {
   return error.status >= 503 || error.upstreamStatus === 404 || coolDown(error, 0) !== undefined;
 }
 
-function isAccountProblem({ errorType, upstreamStatus }: SvcError): boolean {
-  return errorType === 'insufficient_credits' || [401, 402, 403].includes(upstreamStatus ?? 0);
+function isAccountProblem({ errorType }: SvcError): boolean {
+  return ACCOUNT_PROBLEMS.some((problem) => problem === errorType);
 }
 
 /** Milliseconds without requests after a failure; undefined if the failure is not the upstream's. */
@@ -176,19 +176,21 @@ function coolDown(error: SvcError, failures: number): number | undefined {
   return error.retryAfterMs === undefined ? wait : Math.min(Math.max(error.retryAfterMs, 1_000), MAX_RETRY_AFTER_MS);
 }
 
-function coolDownKind({ errorType, upstreamStatus, provider, status }: SvcError): CoolDown | undefined {
-  if (provider === undefined || errorType === 'client_disconnect') return undefined;
-  if (errorType === 'insufficient_credits') return ACCOUNT;
-  if (errorType === 'rate_limit_exceeded') return RATE;
-  if (errorType === 'upstream_timeout') return TIMEOUT;
-  switch (upstreamStatus) {
-    case 401:
-    case 402:
+function coolDownKind({ errorType, hiddenProblem, provider, status }: SvcError): CoolDown | undefined {
+  if (provider === undefined) return undefined;
+  switch (hiddenProblem ?? errorType) {
+    case 'client_disconnect':
+      return undefined;
+    case 'insufficient_credits':
+    case 'authentication_required':
       return ACCOUNT;
     // OpenRouter also answers 403 to a prompt that its moderation refuses.
-    case 403:
-    case 429:
+    case 'model_not_allowed':
+    case 'rate_limit_exceeded':
       return RATE;
+    case 'upstream_timeout':
+      return TIMEOUT;
+    default:
+      return status >= 500 ? FAILURE : undefined;
   }
-  return status >= 500 ? FAILURE : undefined;
 }

@@ -1,6 +1,7 @@
 import { isObject, parseJson } from '../../base/json.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort, answerRestarted, excessiveAnswer, invalidJson } from '../../wire/errors/upstream-errors.ts';
+import { hideAccountProblem } from '../../wire/errors/vendor-errors.ts';
 import type { Event, Usage } from '../../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../../wire/format.ts';
 import { restoreToolInputs } from '../../wire/messages/tool-input.ts';
@@ -24,6 +25,7 @@ export class TranslatingTransform implements ResponseTransform {
   readonly #upstream: Format;
   readonly #client: Format;
   readonly #context: AnswerContext;
+  readonly #byok: boolean;
   /** Created with the first frame. A whole answer does not need it. */
   #stream: TranslatedStream | undefined;
   #usage: Usage | undefined;
@@ -36,10 +38,12 @@ export class TranslatingTransform implements ResponseTransform {
   /** Bytes of a stream. */
   #received = 0;
 
-  constructor(upstream: Format, client: Format, context: AnswerContext) {
+  /** @param byok the credential is the caller's own, so that problems of its account are reported. */
+  constructor(upstream: Format, client: Format, context: AnswerContext, byok: boolean) {
     this.#upstream = upstream;
     this.#client = client;
     this.#context = context;
+    this.#byok = byok;
   }
 
   get usage(): Usage | undefined {
@@ -92,7 +96,7 @@ export class TranslatingTransform implements ResponseTransform {
     for (const { data } of frames) refuseExcess(data);
     const events = [...frames.flatMap((frame) => reader.read(frame)), ...reader.end()];
     for (const event of events) {
-      if (event.type === 'error') throw event.error;
+      if (event.type === 'error') throw this.#reported(event.error);
       if (event.type === 'discard') throw answerRestarted();
       if (event.type === 'finish' && event.reason === 'closed') throw answerCutShort();
     }
@@ -121,9 +125,20 @@ export class TranslatingTransform implements ResponseTransform {
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
       if (event.type === 'usage') this.#usage = event.usage;
-      if (event.type === 'error') throw event.error;
+      if (event.type === 'error') throw this.#reported(event.error);
     }
     return events;
+  }
+
+  #reported(error: SvcError): SvcError {
+    return this.#byok ? error : hideAccountProblem(error);
+  }
+
+  /** The event as the client may see it. */
+  #visible(event: Event): Event {
+    // The client has already received the beginning of the call.
+    if (event.type === 'discard') return { type: 'error', error: answerRestarted() };
+    return event.type === 'error' ? { type: 'error', error: this.#reported(event.error) } : event;
   }
 
   #note(event: Event): void {
@@ -151,8 +166,7 @@ export class TranslatingTransform implements ResponseTransform {
     let text = '';
     for (const each of events) {
       if (this.#over) break;
-      // The client has already received the beginning of the call.
-      const event: Event = each.type === 'discard' ? { type: 'error', error: answerRestarted() } : each;
+      const event = this.#visible(each);
       this.#note(event);
       if (event.type === 'error') {
         if (!this.#shown) this.#early = event.error;

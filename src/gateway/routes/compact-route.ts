@@ -111,15 +111,16 @@ function summarize(
     ...FORMATS.responses,
     writeAnswer: (answer, events) => writeCompaction(answer, events, body.input),
   };
+  const byok = credential !== undefined;
   const answer = { id: context.id, model: asked.model, created: Math.floor(Date.now() / 1000), request };
   return relayBody(deps.dispatcher, context, {
     target: upstreamTarget(model.endpoint, format.path, model.endpoint.format, credential?.secret.reveal()),
     model,
     body: Buffer.from(requestJson(sent)),
-    byok: credential !== undefined,
+    byok,
     stream: false,
     attempt,
-    transform: new TranslatingTransform(format, client, answer),
+    transform: new TranslatingTransform(format, client, answer, byok),
   });
 }
 

@@ -109,7 +109,8 @@ function sameFormat(
       provider: model.provider,
       byok: byok !== undefined,
       usageChunk: requestsUsageChunk(value),
-      converter: () => new TranslatingTransform(format, format, answerContext(context, format, value)),
+      converter: () =>
+        new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
     }),
   };
 }
@@ -191,7 +192,7 @@ function translated(
     body: Buffer.from(requestJson(request.body)),
     byok: byok !== undefined,
     stream: body.stream === true,
-    transform: new TranslatingTransform(request.format, client, answer),
+    transform: new TranslatingTransform(request.format, client, answer, byok !== undefined),
   };
 }
 

@@ -55,11 +55,12 @@ function promptTooLong({ context }: SvcError): string | undefined {
  */
 export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
   const message = clientMessage(error, format);
+  const vendorCode = error.hiddenProblem === undefined ? error.code : undefined;
   const body = {
     error: {
       message,
       type: typeFor(format, error.status),
-      code: error.code ?? error.errorType,
+      code: vendorCode ?? error.errorType,
       param: error.param ?? null,
       error_type: error.errorType,
       ...(error.details === undefined ? {} : { details: error.details }),

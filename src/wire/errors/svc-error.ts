@@ -37,6 +37,11 @@ export const ERROR_TYPES = [
 
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
+/** Types of errors that only the owner of the account at the provider may see (spec 7.1). */
+export const ACCOUNT_PROBLEMS = ['insufficient_credits', 'authentication_required', 'model_not_allowed'] as const;
+
+export type AccountProblem = (typeof ACCOUNT_PROBLEMS)[number];
+
 /** The HTTP status of each type (spec 7). An error with a different status sets it where it is created. */
 const STATUS: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
@@ -113,6 +118,8 @@ export interface SvcErrorInit {
   readonly param?: string;
   /** The vendor's error code, for logs and for clients that match on it. */
   readonly code?: string;
+  /** The problem of the gateway's own account that this error hides from clients. Only logs contain it and its `code`. */
+  readonly hiddenProblem?: AccountProblem;
   /** The vendor's `error.details`, by which its SDK recovers. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** The tokens of a request that exceeds the context window, and the window. */
@@ -137,6 +144,7 @@ export class SvcError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly param: string | undefined;
   readonly code: string | undefined;
+  readonly hiddenProblem: AccountProblem | undefined;
   readonly details: SvcErrorInit['details'];
   readonly context: SvcErrorInit['context'];
   readonly usage: Usage | undefined;
@@ -156,6 +164,7 @@ export class SvcError extends Error {
     this.retryAfterMs = init.retryAfterMs;
     this.param = init.param;
     this.code = init.code;
+    this.hiddenProblem = init.hiddenProblem;
     this.details = init.details;
     this.context = init.context;
     this.usage = init.usage;

@@ -9,7 +9,15 @@ import {
   parseJson,
   tokenCount,
 } from '../../base/json.ts';
-import { formatMessage, type MessageText, msg, SvcError, type SvcErrorInit, verbatim } from './svc-error.ts';
+import {
+  ACCOUNT_PROBLEMS,
+  formatMessage,
+  type MessageText,
+  msg,
+  SvcError,
+  type SvcErrorInit,
+  verbatim,
+} from './svc-error.ts';
 
 /** Returns a header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
@@ -80,8 +88,29 @@ const REQUESTED_WORDS = [
 /** Anthropic's words if a lower `max_tokens` is enough. Claude Code lowers it when it reads them. */
 const OUTPUT_TOO_LARGE = /`max_tokens` exceed context limit/;
 
+/**
+ * Codes and types for an account without funds that have the status of another problem. OpenAI: insufficient_quota and
+ * billing_not_active with 429, billing_hard_limit_reached with 400; Moonshot: exceeded_current_quota_error with 429;
+ * Anthropic: billing_error.
+ */
+const PAYMENT_CODES = new Set([
+  'insufficient_quota',
+  'billing_not_active',
+  'billing_hard_limit_reached',
+  'exceeded_current_quota_error',
+  'billing_error',
+]);
+/** Anthropic reports it as an invalid request, with status 400. */
+const PAYMENT_WORDS = /your credit balance is too low/i;
+
 /** Converts an upstream's error answer to an `SvcError` (spec 7, statuses in docs/errors.md). */
 export function vendorError(failure: VendorFailure): SvcError {
+  const error = reportedError(failure);
+  return failure.byok ? error : hideAccountProblem(error);
+}
+
+/** The error as the vendor reports it, for the owner of the credential. */
+function reportedError(failure: Omit<VendorFailure, 'byok'>): SvcError {
   const body = parseJson(failure.bodyText);
   const fields = describe(body, failure.bodyText);
   const status = effectiveStatus(failure.status, fields);
@@ -99,12 +128,11 @@ export function vendorError(failure: VendorFailure): SvcError {
     fields.message === undefined
       ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
       : verbatim(fields.message);
-  if (status === 402 || fields.code === 'insufficient_quota')
-    return make(paymentProblem(failure, formatMessage(message)));
+  if (isPaymentProblem(fields, status)) return make(paymentProblem(failure.provider, formatMessage(message)));
   switch (status) {
     case 401:
     case 403:
-      return make(accessProblem(failure, status, message));
+      return make(accessProblem(status, message));
     case 404:
       return make({
         errorType: 'model_not_found',
@@ -130,9 +158,28 @@ export function vendorError(failure: VendorFailure): SvcError {
   return make({ errorType: 'upstream_error', message, retryable: true });
 }
 
-/** Converts an error inside a stream, or in a body with status 200. `error` is the vendor's value. */
+/**
+ * Converts an error inside a stream, or in a body with status 200, for the owner of the credential. `error` is the
+ * vendor's value. Readers of formats do not know the credential: their callers use `hideAccountProblem`.
+ */
 export function vendorErrorValue(error: unknown, provider = ''): SvcError {
   return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
+}
+
+/**
+ * The error for a client whose request used an account that is not the client's. Hides payment and access problems of
+ * that account (spec 7.1) and returns other errors unchanged.
+ */
+export function hideAccountProblem(error: SvcError): SvcError {
+  const hiddenProblem = ACCOUNT_PROBLEMS.find((problem) => problem === error.errorType);
+  if (hiddenProblem === undefined) return error;
+  const { provider, upstreamStatus, code, retryAfterMs } = error;
+  return new SvcError({
+    ...defined({ provider, upstreamStatus, code, retryAfterMs }),
+    errorType: 'temporarily_unavailable',
+    message: msg('The provider is temporarily unavailable.'),
+    hiddenProblem,
+  });
 }
 
 interface ErrorFields {
@@ -266,13 +313,12 @@ function contextMessage(limit: string | undefined, words: string | undefined): M
       );
 }
 
-const UNAVAILABLE: SvcErrorInit = {
-  errorType: 'temporarily_unavailable',
-  message: msg('The provider is temporarily unavailable.'),
-};
+function isPaymentProblem({ code = '', type = '', message = '' }: ErrorFields, status: number): boolean {
+  if (status === 402 || PAYMENT_CODES.has(code) || PAYMENT_CODES.has(type)) return true;
+  return status === 400 && PAYMENT_WORDS.test(message);
+}
 
-function paymentProblem({ provider, byok }: VendorFailure, words: string): SvcErrorInit {
-  if (!byok) return UNAVAILABLE;
+function paymentProblem(provider: string, words: string): SvcErrorInit {
   return {
     errorType: 'insufficient_credits',
     message: msg('Your account at {0} is out of funds: {1}', provider || 'the provider', words),
@@ -280,8 +326,7 @@ function paymentProblem({ provider, byok }: VendorFailure, words: string): SvcEr
   };
 }
 
-function accessProblem({ byok }: VendorFailure, status: 401 | 403, message: MessageText): SvcErrorInit {
-  if (!byok) return UNAVAILABLE;
+function accessProblem(status: 401 | 403, message: MessageText): SvcErrorInit {
   return status === 401
     ? { errorType: 'authentication_required', message, action: msg('Check the API key of this provider.') }
     : {
