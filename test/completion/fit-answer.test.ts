@@ -18,6 +18,9 @@ describe('fitAnswer', () => {
     ['a closer below is not repeated', '  ', '', 'a();\n}\nb();', '}', '  a();'],
     ['a deeper closer than the one below stays', '  ', '', 'if (a) {\n    b();\n  }', '}', '  if (a) {\n    b();\n  }'],
     ['code after the caret is not moved to another line', 'a ', ' + b;', 'x\n+ y', undefined, undefined],
+    ['a space before a word stays', 'return ', 'x;', 'await ', undefined, 'return await x;'],
+    ['a space before an operator stays', 'const ', '= 1;', 'a ', undefined, 'const a = 1;'],
+    ['a space before a separator goes', 'foo(', ', b);', 'a ', undefined, 'foo(a, b);'],
     ['an empty rest gives no suggestion', 'a', '', '\n  ', undefined, undefined],
   ];
   for (const [name, head, tail, rest, below, expected] of cases) {
@@ -28,6 +31,104 @@ describe('fitAnswer', () => {
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
     });
+  }
+});
+
+/** The caret's line after an answer was accepted. `|` is the caret. */
+function lineAfter(id: string, line: string, answer: string): string | undefined {
+  const [head = '', tail = ''] = line.split('|');
+  const language = findLanguage(id);
+  const fitted = fitRest(answer, { language, caret: scanBracketsTo(head, language, false), tail, below: undefined });
+  return fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
+}
+
+describe('an answer that ends in a line comment', () => {
+  const cases: readonly (readonly [language: string, line: string, answer: string, expected: string | undefined])[] = [
+    ['typescript', 'foo(|)', 'a // why', 'foo(a)'],
+    ['typescript', 'foo(|)', 'a) // why', 'foo(a) // why'],
+    ['typescript', 'foo(|)', 'a // why\n)', 'foo(a // why\n)'],
+    ['typescript', 'foo(|)', '// why', undefined],
+    ['typescript', 'foo(|);', 'a); // call', 'foo(a); // call'],
+    ['typescript', 'foo(|);', 'a) // call', 'foo(a);'],
+    ['typescript', 'foo(|);', '"http://a // b", c', 'foo("http://a // b", c);'],
+    ['typescript', 'foo(|);', '"http://a // b" // c', 'foo("http://a // b");'],
+    ['typescript', 'foo(|) // old', 'a // why', 'foo(a) // old'],
+    ['typescript', '// foo(|)', 'a // why', '// foo(a // why)'],
+    ['typescript', 'foo(`|`);', 'a // b', 'foo(`a // b`);'],
+    ['typescript', 'function f(|) {}', 'a: string // x', 'function f(a: string) {}'],
+    ['typescript', 'if (|) {', 'a) { // when', 'if (a) {'],
+    ['typescript', 'x = { a: |, b }', '1, // one', 'x = { a: 1, b }'],
+    ['typescript', 'const a = [|],', '1, 2], // two', 'const a = [1, 2], // two'],
+    ['typescript', 'const x = |;', '1 // one', 'const x = 1;'],
+    ['typescript', 'const x = |;', '1; // one', 'const x = 1; // one'],
+    ['scss', 'a { b: url(|); }', 'http://x.y/z', 'a { b: url(http://x.y/z); }'],
+    ['python', 'x = [|]', '1 # one', 'x = [1]'],
+    ['python', 'x = "|"', 'a # b', 'x = "a # b"'],
+    ['sql', 'SELECT f(|);', 'a -- x', 'SELECT f(a);'],
+    ['lua', 'f(|)', 'a -- x', 'f(a)'],
+    ['yaml', 'a: [|]', '1 # b', 'a: [1]'],
+    ['shellscript', 'x=$(|)', 'ls # b', 'x=$(ls)'],
+    ['shellscript', 'x=$(|)', 'echo $#', 'x=$(echo $#)'],
+    ['shellscript', 'n=${|}', '#names[@]', 'n=${#names[@]}'],
+    ['stylus', 'a { color: |; }', '#fff #000', 'a { color: #fff #000; }'],
+  ];
+  for (const [language, line, answer, expected] of cases) {
+    it(`fitAnswer: line comment: ${language}: ${line} with ${JSON.stringify(answer)}`, () =>
+      assert.equal(lineAfter(language, line, answer), expected));
+  }
+
+  it('fitAnswer: a line comment is not shown before a bracket while the answer arrives', async () => {
+    const editor = new EditorHarness('foo(|);\n');
+    editor.answers = () => ['a, // first\n', '  b // second\n', ');\n'];
+    editor.pieceMs = 500;
+    editor.requestSuggestion({ trigger: 'invoke' });
+    await editor.clock.pass(500);
+    assert.equal(editor.preview, 'foo(a,);\n');
+    await editor.clock.pass(5_000);
+    assert.equal(editor.preview, 'foo(a, // first\n  b // second\n);\n');
+  });
+});
+
+describe('an answer that contradicts the rest of the line', () => {
+  const cases: readonly (readonly [language: string, line: string, answer: string, expected: string | undefined])[] = [
+    ['typescript', 'foo(|, b);', 'a);', 'foo(a, b);'],
+    ['typescript', 'foo(|, b);', ');', undefined],
+    ['typescript', 'const a = [|, 2];', '1];', 'const a = [1, 2];'],
+    ['typescript', 'const { |, b } = props;', 'a } = props;', 'const { a, b } = props;'],
+    ['typescript', 'foo(bar(|, 1), 2);', 'x), y);', 'foo(bar(x, 1), 2);'],
+    ['typescript', 'foo(bar(|, 1), 2);', 'baz(x), y[0]', 'foo(bar(baz(x), y[0], 1), 2);'],
+    ['typescript', 'if (| && c) {', 'b) {', 'if (b && c) {'],
+    ['typescript', 'if (f(|) === b)', 'a) === c)', 'if (f(a) === b)'],
+    ['typescript', 'say("hello | world")', 'big")', 'say("hello big world")'],
+    ['python', 'foo(|, b=2)', 'a)', 'foo(a, b=2)'],
+    ['typescript', 'const a: Array<|> = [];', 'string> = ["x"];', 'const a: Array<string> = [];'],
+    ['typescript', 'const a: Array<|> = [];', 'Array<string>', 'const a: Array<Array<string>> = [];'],
+    ['typescript', 'const f: F<|> = g;', '() => void', 'const f: F<() => void> = g;'],
+    ['typescript', 'const a: Array<string|> = [];', '> = ["x"];', undefined],
+    ['typescript', 'const ok = a |> b;', '+ c > d && e', 'const ok = a + c > d && e> b;'],
+    ['typescript', 'const s = useState<|>(null);', 'string>("");', 'const s = useState<string>(null);'],
+    ['java', 'List<|> a = new ArrayList<>();', 'String> b = new ArrayList<>();', 'List<String> a = new ArrayList<>();'],
+    ['cpp', 'std::vector<|> v = {};', 'int> v = {1};', 'std::vector<int> v = {};'],
+    ['shellscript', 'run |> out.txt', '--all 2>&1', 'run --all 2>&1> out.txt'],
+    ['html', '<a |>x</a>', 'href="b">y</a>', '<a href="b">x</a>'],
+    ['typescriptreact', '<Foo a={|} b="c" />', '1} d={2} />', '<Foo a={1} b="c" />'],
+    ['typescriptreact', '<Foo a={|} b="c" />', '1} d={2}', '<Foo a={1} d={2} b="c" />'],
+    ['typescriptreact', '<Foo a="|" b="c" />', '1" d="2" />', '<Foo a="1" b="c" />'],
+    ['typescriptreact', '<li key={|}>{x}</li>', 'i}>{y}</li>', '<li key={i}>{x}</li>'],
+    ['typescriptreact', '<li key={|}>{x}</li>', 'i} id="a">{y}</li>', '<li key={i} id="a">{x}</li>'],
+    ['typescriptreact', '<li key={|}>{x}</li>', 'i} id="a" />', '<li key={i} id="a">{x}</li>'],
+    ['python', 'def f(|) -> int:', 'a) -> str:', 'def f(a) -> int:'],
+    ['python', 'x = d[|] = 1', '"a"] = 2', 'x = d["a"] = 1'],
+    ['python', 'x = d[|] = 1', '"a"]["b"]', 'x = d["a"]["b"] = 1'],
+    ['typescript', 'const x = a ? f(|) : c;', 'b) : d', 'const x = a ? f(b) : c;'],
+    ['typescript', 'function f(|) {', 'a) { return a; }', 'function f(a) {'],
+    ['typescript', 'foo(|) + b;', 'a).c', 'foo(a).c + b;'],
+    ['typescript', 'foo(|) + b;', 'a) * 2', 'foo(a) * 2 + b;'],
+    ['typescript', 'const a = [|, 4];', '1, 2,', 'const a = [1, 2, 4];'],
+  ];
+  for (const [language, line, answer, expected] of cases) {
+    it(`fitAnswer: contradiction: ${language}: ${line} with ${JSON.stringify(answer)}`, () =>
+      assert.equal(lineAfter(language, line, answer), expected));
   }
 });
 

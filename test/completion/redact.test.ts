@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
+import type { Snippet } from '../../src/completion/prompt/context.ts';
 import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
 import { insideSecret, redact, SecretRestorer } from '../../src/completion/prompt/redact.ts';
 import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
+import { assertLinear } from '../linear-time.ts';
 import { EditorHarness } from './editor-harness.ts';
 
 const KEY = `sk-${'aB3dE5fG7hJ9kL1mN3pQ'}`;
@@ -80,6 +83,122 @@ describe('secrets in completion requests', () => {
     assert.equal(editor.ghost, `'${KEY}'`);
     assert.match(editor.log[0] ?? '', /masked 1/);
   });
+});
+
+/** Private keys, different for each run. The lines have 64 characters. */
+function createKeys(count: number): readonly (readonly string[])[] {
+  return Array.from({ length: count }, () => {
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    return privateKey.trim().split('\n');
+  });
+}
+
+describe('private keys in completion requests', () => {
+  const keys = createKeys(6);
+  const fullLines = (key: readonly string[]) => key.filter((line) => line.length === 64);
+
+  /** The text of all requests for a document. */
+  async function sent(text: string, context: readonly Snippet[] = []): Promise<string> {
+    const editor = new EditorHarness(text, { context: async () => context });
+    editor.requestSuggestion({ trigger: 'invoke' });
+    await editor.clock.pass(2_000);
+    return editor.requests.map(({ fimRequest }) => fimRequest.prefix + fimRequest.suffix).join('\n');
+  }
+
+  const forms: readonly (readonly [string, (lines: readonly string[]) => string])[] = [
+    ['lines', (lines) => lines.join('\n')],
+    ['indented lines', (lines) => lines.map((line) => `    ${line}`).join('\n')],
+    ['strings that are joined', (lines) => lines.map((line) => `  '${line}\\n' +`).join('\n')],
+    ['a string with escaped line ends', (lines) => `"${lines.join('\\n')}\\n"`],
+    ['a string with escaped CRLF', (lines) => `"${lines.join('\\r\\n')}\\r\\n"`],
+    ['a comment', (lines) => lines.map((line) => ` * ${line}`).join('\n')],
+  ];
+  const parts: readonly (readonly [string, (key: readonly string[]) => readonly string[]])[] = [
+    ['the lines after its start', (key) => key.slice(1)],
+    ['its last two lines', (key) => key.slice(-3)],
+    ['two lines in it', (key) => key.slice(3, 5)],
+    ['the lines in it', (key) => key.slice(2, -3)],
+  ];
+  for (const [form, write] of forms) {
+    for (const [part, select] of parts) {
+      it(`redact: masks ${part} of a private key, as ${form}`, () => {
+        for (const key of keys) {
+          const lines = select(key);
+          const masked = redact(write(lines)).text;
+          for (const line of lines) if (/^[A-Za-z]/.test(line)) assert.ok(!masked.includes(line), masked);
+        }
+      });
+    }
+  }
+
+  it('redact: masks a private key whose start is before the window', async () => {
+    for (const key of keys) {
+      const header = Array.from(
+        { length: 20 },
+        (_, line) => `// line ${line} of the header of this file, which is long`,
+      );
+      const code = `export function check(value: string): boolean { return value.length > 0; }\n`.repeat(75);
+      const text = await sent(`${header.join('\n')}\nexport const KEY = \`${key.join('\n')}\`;\n${code}const x = |`);
+      assert.ok(text.endsWith('const x = '));
+      assert.deepEqual(
+        fullLines(key).filter((line) => text.includes(line)),
+        [],
+      );
+    }
+  });
+
+  it('redact: masks a part of a private key in a piece of an open tab', async () => {
+    for (const key of keys) {
+      const text = `${key.slice(2).join('\n')}\n\`;\nexport function verifyToken() {}`;
+      const sentText = await sent('const ok = |', [{ kind: 'open-tab', path: 'src/key.ts', line: 3, text }]);
+      assert.ok(sentText.includes('verifyToken'));
+      assert.deepEqual(
+        fullLines(key).filter((line) => sentText.includes(line)),
+        [],
+      );
+    }
+  });
+
+  it('redact: no request is sent on an empty line in a private key', async () => {
+    for (const key of keys) {
+      for (const row of [1, 2, 14, key.length - 1]) {
+        const lines = key.toSpliced(row, 0, '|');
+        assert.equal(await sent(`const KEY = \`${lines.join('\n')}\`;\nuse(KEY);\n`), '');
+      }
+      const lines = key.slice(1, -1).toSpliced(10, 0, '|');
+      assert.equal(await sent(lines.join('\n')), '');
+    }
+  });
+
+  it('redact: a request is sent next to code that names the markers of private keys', async () => {
+    const code = "const END = '-----END PRIVATE KEY-----';\n\nfunction f() {\n  run();\n}\n";
+    const list = `run();\n\nconst ENDS = [\n  '-----END PRIVATE KEY-----',\n  '-----END RSA PRIVATE KEY-----',\n];\n`;
+    for (const text of [code, list]) assert.equal(redact(text).text, text);
+    assert.ok((await sent(`${code}${list}const x = |`)).includes(code));
+  });
+
+  for (const [what, piece] of [
+    ['lines of Base64', `${'aB3+'.repeat(16)}\n`],
+    ['ends of private keys', '-----END PRIVATE KEY-----\n'],
+    ['lines of a word', 'word\n'],
+  ] as const) {
+    it(`redact: takes linear time for many ${what}`, () =>
+      assertLinear(100_000, (size) => `${piece.repeat(size / piece.length)}-----END PRIVATE KEY-----`, redact));
+  }
+
+  const notKeys = [
+    `${'/'.repeat(70)}\n${'/'.repeat(70)}\n`,
+    `${'ab12'.repeat(16)}\n${'cd34'.repeat(16)}\n`.replaceAll(/[0-9]/g, 'x'),
+    'com/example/orders/service/internal/CustomerOrderServiceFactory1\n'.repeat(3),
+    `${'someVeryLongNameOfAFunction'.repeat(3).slice(0, 70)}\n`.repeat(2),
+  ];
+  for (const text of notKeys) {
+    it(`redact: does not mask long lines such as ${text.slice(0, 40)}`, () => assert.equal(redact(text).text, text));
+  }
 });
 
 describe('files that are never sent', () => {

@@ -24,8 +24,39 @@ export function fitAnswer(rest: string, around: Surroundings, goesOn = false): F
   const text = withoutClosersBelow(rest, around);
   if (text.trim() === '') return undefined;
   if (around.tail.trim() === '') return { text, replaceAfter: 0 };
-  const fitted = alignWithTail(text, around, goesOn);
+  const aligned = alignWithTail(text, around, goesOn);
+  const fitted = aligned === undefined ? undefined : withoutHidingComment(aligned, around, goesOn);
   return fitted === undefined || fitted.text.trim() === '' ? undefined : fitted;
+}
+
+/** A line comment at the end of an answer would contain what remains of the tail. It stays if nothing remains. */
+function withoutHidingComment(aligned: FittedAnswer, around: Surroundings, goesOn: boolean): FittedAnswer | undefined {
+  const { tail } = around;
+  const remains = tail.slice(aligned.replaceAfter).trim();
+  const at = remains === '' ? -1 : commentStart(aligned.text, around);
+  if (at < 0) return aligned;
+  const code = aligned.text.slice(0, at).trimEnd();
+  if (code === '') return undefined;
+  if (/^[;,]$/.test(remains) && code.endsWith(remains)) return { text: aligned.text, replaceAfter: tail.length };
+  const fitted = alignWithTail(code, around, goesOn);
+  if (fitted === undefined || tail.slice(fitted.replaceAfter).trim() !== '') return fitted;
+  return { ...fitted, text: fitted.text + aligned.text.slice(code.length) };
+}
+
+/** Index of the line comment in which an answer ends; -1 if it ends elsewhere or the comment began before the answer. */
+function commentStart(text: string, { language, caret }: Surroundings): number {
+  const mark = language.line;
+  // The grammar of languages without quotes is not known.
+  if (mark === undefined || language.quotes === '' || caret.mark().read(text).inside !== '\n') return -1;
+  const lineStart = text.lastIndexOf('\n') + 1;
+  const scanner = caret.mark().read(text.slice(0, lineStart));
+  for (let at = text.indexOf(mark, lineStart); at >= 0; at = text.indexOf(mark, at + 1)) {
+    if (scanner.copy().read(text.slice(lineStart, at)).inside !== undefined) continue;
+    // `$#` and `${#name}` are variables in a shell, and `http://` is no comment.
+    const isComment = at === 0 ? mark !== '#' : /\s/.test(text.charAt(at - 1));
+    return isComment ? at : -1;
+  }
+  return -1;
 }
 
 /** The tail has no code: the lines below continue what is before the caret. */

@@ -29,7 +29,8 @@ export function alignWithTail(
   const opensBlock = scannedTail.openedBrackets > 0;
   const whole = withTailOpened(text, tail, caret, scannedTail.surplus);
   if (whole !== undefined) return { text: whole, replaceAfter: tail.length };
-  const shared = sharedClosers(text, caret, tail, scannedTail.exits);
+  const own = caret.mark().read(text).exits;
+  const shared = sharedClosers(text, own, tail, scannedTail.exits);
   const tailEnd = shared.at(-1)?.there.end ?? 0;
   const answerEnd = shared.at(-1)?.own.end ?? 0;
   const rest = tail.slice(tailEnd);
@@ -39,10 +40,12 @@ export function alignWithTail(
     return { text: before + after, replaceAfter: tail.length };
   }
   const remaining = scannedTail.exits.slice(shared.length);
+  const closer = own.find(({ at, depth }) => at >= answerEnd && remaining.some((exit) => exit.depth === depth));
   const part = alignRest(after, rest, {
     language,
     caret: shared.length === 0 ? caret : undefined,
     remaining,
+    closerAt: closer === undefined ? undefined : closer.at - answerEnd,
     opensBlock,
     goesOn,
   });
@@ -71,9 +74,7 @@ interface Shared {
 }
 
 /** The closers that the answer and the tail have in common, from the innermost on. */
-function sharedClosers(text: string, caret: BracketScanner, tail: string, there: readonly Exit[]): readonly Shared[] {
-  if (there.length === 0) return [];
-  const own = caret.mark().read(text).exits;
+function sharedClosers(text: string, own: readonly Exit[], tail: string, there: readonly Exit[]): readonly Shared[] {
   const shared: Shared[] = [];
   let ownAt = 0;
   let ownFrom = 0;
@@ -107,6 +108,8 @@ interface RestContext {
   readonly caret: BracketScanner | undefined;
   /** Closers in the tail's rest. */
   readonly remaining: readonly Exit[];
+  /** Index in the answer's rest of the first closer of something that the tail's rest closes too. */
+  readonly closerAt: number | undefined;
   readonly opensBlock: boolean;
   readonly goesOn: boolean;
 }
@@ -119,12 +122,14 @@ interface AlignedRest {
 
 const ONLY_CLOSERS = /^[\s)\]}"'`>;,]*$/;
 const SEPARATOR = /^[;,]$/;
+const NO_SPACE_BEFORE = /^[\s,;.:)\]}>]/;
 
 /** Aligns what remains of the answer with what remains of the tail, which is not blank. */
 function alignRest(after: string, rest: string, context: RestContext): AlignedRest | undefined {
   const code = rest.trim();
   const lineEnd = after.indexOf('\n');
-  const line = (lineEnd < 0 ? after : after.slice(0, lineEnd)).trimEnd();
+  const first = lineEnd < 0 ? after : after.slice(0, lineEnd);
+  const line = first.trimEnd();
   const more = lineEnd < 0 ? '' : after.slice(lineEnd);
   const { goesOn, opensBlock, remaining } = context;
   if (remaining.length === 0 && endsWithCode(line, code, context)) {
@@ -146,7 +151,10 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   }
   if (more.trim() !== '') return undefined;
   if (line === '') return { text: '', covers: false };
-  return alignCode(line, code, context);
+  const aligned = alignCode(line, code, context);
+  // White space at the end of the answer separates it from a word or an operator.
+  const separates = aligned?.text === line && !NO_SPACE_BEFORE.test(rest);
+  return separates ? { ...aligned, text: first } : aligned;
 }
 
 /** The answer's text before the tail and the tail, with the white space of the tail if it has any. */
@@ -167,11 +175,14 @@ function alignSeparator(line: string, more: string, rest: string, context: RestC
 }
 
 /** The tail has code that the answer does not end with: the answer is inserted before it, without what overlaps. */
-function alignCode(line: string, code: string, { language, caret }: RestContext): AlignedRest | undefined {
+function alignCode(whole: string, code: string, context: RestContext): AlignedRest | undefined {
+  const { language, caret } = context;
   const quote = /^["'`]/.exec(code)?.[0];
-  if (quote !== undefined && language.brackets === false && line.includes(quote)) {
-    return { text: line.slice(0, line.indexOf(quote)), covers: false };
+  if (quote !== undefined && language.brackets === false && whole.includes(quote)) {
+    return { text: whole.slice(0, whole.indexOf(quote)), covers: false };
   }
+  if (caret === undefined && contradictsAfterCloser(whole, code, context)) return undefined;
+  const line = whole.slice(0, contradictionAt(whole, code, context)).trimEnd();
   const overlap = overlapOf(line, code, language);
   if (overlap > 0) return { text: line.slice(0, line.length - overlap), covers: false };
   // After a closer that both have, an expression may go on. Statements may not.
@@ -179,6 +190,35 @@ function alignCode(line: string, code: string, { language, caret }: RestContext)
   const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
   if (tag !== undefined && openElements(line, tag) < 0) return undefined;
   return { text: line.replace(/;$/, ''), covers: false };
+}
+
+/** What follows a closer only once: an assignment, a type, a condition, a block. */
+const ONCE = /^(?:=>|->|=(?!=)|:(?!:)|\?(?![.?])|\{)/;
+
+/** Whether the answer goes on after a closer with what the tail has there in another form. */
+function contradictsAfterCloser(line: string, code: string, { language, closerAt }: RestContext): boolean {
+  if (closerAt !== undefined && closerAt < line.length) return true;
+  const once = ONCE.exec(code)?.[0];
+  if (once !== undefined && ONCE.exec(line.trimStart())?.[0] === once) return true;
+  // Both end the tag in which the closer is.
+  return language.tags === true && !code.startsWith('>') && surplusAngle(line) >= 0 && surplusAngle(code) >= 0;
+}
+
+/** Index at which the answer closes what the tail closes too; the length of the line if it does not. */
+function contradictionAt(line: string, code: string, { language, closerAt = line.length }: RestContext): number {
+  const hasAngles = (language.brackets || language.tags === true) && /^>(?!=)/.test(code);
+  const angle = hasAngles ? surplusAngle(line) : -1;
+  return angle < 0 ? closerAt : Math.min(angle, closerAt);
+}
+
+/** Index of the first `>` that closes more than the text opens, or -1. Arrows and `>` after white space do not count. */
+function surplusAngle(text: string): number {
+  let open = 0;
+  for (const { 0: sign, index } of text.matchAll(/<|\/>|(?<![=\s-])>/g)) {
+    open += sign === '<' ? 1 : -1;
+    if (open < 0) return index;
+  }
+  return -1;
 }
 
 function leavesOpen(text: string, { caret }: RestContext): boolean {
@@ -206,7 +246,7 @@ function overlapOf(line: string, code: string, language: Language): number {
     if (/^[\p{L}\p{N}_$]/u.test(end) && /[\p{L}\p{N}_$]$/u.test(line.slice(0, -length))) continue;
     // A single `>` may close a type parameter of the answer.
     if (end === '>' && !hasSurplusAngle(line)) continue;
-    if (language.brackets === false || /[\p{L}\p{N}_=:+\-*/%<>&|?]/u.test(end)) return length;
+    if (language.brackets === false || end === ',' || /[\p{L}\p{N}_=:+\-*/%<>&|?]/u.test(end)) return length;
   }
   return 0;
 }

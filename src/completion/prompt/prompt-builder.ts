@@ -4,9 +4,18 @@ import type { CompletionModel, CompletionSettings } from '../document/completion
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { SendFimRequest } from '../request/in-flight.ts';
 import { type ContextSource, inStableOrder, type Snippet } from './context.ts';
-import { insertionContext, promptBudget, promptLimits, promptPrefix, windowAround } from './prompt-window.ts';
+import {
+  insertionContext,
+  type PromptWindow,
+  promptBudget,
+  promptLimits,
+  promptPrefix,
+  windowAround,
+} from './prompt-window.ts';
 import { insideSecret, redact } from './redact.ts';
 
+/** Characters before and after the caret that show whether it is inside a secret. A private key can be longer. */
+const SECRET_CHARACTERS = 400;
 /** How long a request waits for context. */
 const CONTEXT_MS = 30;
 const CONTEXT_TIMEOUT_MS = 2_000;
@@ -35,10 +44,7 @@ export function buildPrompt(
 ): PromptRequest | undefined {
   const budget = promptBudget(options.model);
   const window = windowAround(document, position, budget);
-  const tailEnd = window.suffix.indexOf('\n');
-  const lineTail = tailEnd < 0 ? window.suffix : window.suffix.slice(0, tailEnd);
-  if (insideSecret(window.prefix.slice(-400) + lineTail.slice(0, 400), Math.min(400, window.prefix.length)))
-    return undefined;
+  if (isCaretInSecret(window)) return undefined;
   const site = insertionContext(document, position, window, options);
   const secrets = new Map<string, string>();
   const prefix = redact(promptPrefix(document, window, snippets, budget.context), secrets);
@@ -54,6 +60,12 @@ export function buildPrompt(
     secrets,
     context: snippets.map(({ path }) => path),
   };
+}
+
+function isCaretInSecret({ prefix, suffix }: PromptWindow): boolean {
+  const near = `${prefix}${suffix}`.includes('PRIVATE KEY') ? Number.POSITIVE_INFINITY : SECRET_CHARACTERS;
+  const before = prefix.slice(-near);
+  return insideSecret(before + suffix.slice(0, near), before.length);
 }
 
 interface Kept {

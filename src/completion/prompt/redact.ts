@@ -1,3 +1,4 @@
+import { findKeyParts } from './private-keys.ts';
 import {
   BLOCKS,
   isExpression,
@@ -94,7 +95,7 @@ export class SecretRestorer {
 
 /** The ranges of the secrets, in order and without overlaps. */
 function secretSpans(text: string): [number, number][] {
-  const spans: [number, number][] = [];
+  const spans = findKeyParts(text);
   for (const block of BLOCKS) for (const match of text.matchAll(block)) spans.push(secretSpan(match, 0));
   for (const [start, run] of longRuns(text)) {
     for (const shape of SHAPES) for (const match of run.matchAll(shape)) spans.push(secretSpan(match, start));
