@@ -139,6 +139,8 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
       const path = withoutKeys(context.path, deps.keys);
       deps.log.error({ id: context.id, path, error: error.cause ?? error.message }, 'internal error');
     }
+    // The bodies are not needed for the error.
+    context.held.release();
     if (response.headersSent) response.destroy();
     else context.sendError(error.errorType === 'internal_error' ? internal(context.publicId) : error);
   } finally {

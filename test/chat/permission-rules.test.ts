@@ -73,6 +73,20 @@ describe('rules for commands', () => {
       'cat a | grep -n x',
       'echo a',
     ],
+    ...['git status -sb', 'git status --porcelain=v1 -uno -- src', 'git diff --name-only HEAD~1 -- src', 'git remote'],
+    ...['git diff --cached --stat', 'git ls-files -o --exclude-standard', 'git rev-parse --abbrev-ref HEAD', 'git tag'],
+    ...['git branch -vv', 'ls -1 --color=never', 'head -n 5 a', 'head -n5 a', 'tail -n +3 a', 'tail -20 a', 'wc -l a'],
+    ...['cat -n a', 'tree -L 2 -I dist', 'du -sh .', 'cat a | cut -d: -f1 | tr -d x', 'cat a | grep -iE -A3 "x|y"'],
+    ...[
+      'printf "%s 100%%\\n" a',
+      'date +%H:%M',
+      'uname -a',
+      'which ls',
+      'cd src && pwd',
+      'python3 --version',
+      'npm -v',
+    ],
+    ...['find . -type f -not -name "*.js" -print', 'stat -c %s a', 'go version', 'ls -la | grep -v "{"'],
   ];
   for (const command of ALLOWED) {
     it(`command: runs without a question, because it only reads: ${command}`, () => {
@@ -128,6 +142,87 @@ describe('rules for commands', () => {
       'echo a >| b',
       'if ls; then rm x; fi',
     ],
+    // They change a variable of the shell, such as PATH; zsh evaluates numbers.
+    ...[
+      'printf -vPATH %s tools && ls',
+      'printf -vBASH_ENV %s x',
+      'printf -- -v x',
+      'printf %n PATH',
+      'printf %5n PATH',
+    ],
+    ...["printf %d 'a[$(rm x)]'", 'printf "%.*s" x a', 'printf "%(%F)T"'],
+    // They write a file.
+    ...[
+      'tree -ao src/a.ts',
+      'tree --output=a',
+      'tree -R -L 1',
+      'tree -aR',
+      'git diff --stat --outpu=a',
+      'find . -fprint a',
+    ],
+    ...['git diff --stat --output a', 'find . -fls a', 'git log --outpu=x', 'yarn version', 'date 01010000'],
+    // They start a program that the workspace selects.
+    ...['git diff --stat --ext-diff', 'git diff --stat --ext', 'git -c core.fsmonitor=x status', 'git grep -Ox y'],
+    ...['git --exec-path=. status', 'yarn --version', 'pnpm --version', 'cargo --version', 'rustc --version'],
+    ...['python version', 'java version', 'node version', 'bun version', 'find . -ok rm {} +', 'find . -execdir x +'],
+    ...['git grep --open-files-in-pager=x y', 'rg --pre x y', 'GIT_PAGER=x git status', 'cat {a..z}'],
+    // They show contents of files that they do not name, or credentials.
+    ...[
+      'grep --recur KEY',
+      'grep --directories=recurse KEY',
+      'grep -drecurse KEY',
+      'grep -d recurse KEY',
+      'grep -nr KEY',
+    ],
+    ...['grep --dereference KEY', 'grep --fil=a b', 'grep -nfa b', 'grep -eKEY a', 'grep -e KEY a', 'wc --files0=a'],
+    ...[
+      'wc --files0-from a',
+      'du --files0-from=a',
+      'du -Xa',
+      'tree --fromfile a',
+      'tree -l',
+      'ls -RL',
+      'cat -- -n',
+      'cd',
+    ],
+    ...[
+      'git status -v',
+      'git status -vv',
+      'git status --verbose',
+      'git status --verb',
+      'git status -sv',
+      'git remote -v',
+    ],
+    ...[
+      'git diff --stat --binary',
+      'git diff --stat --patc',
+      'git diff --stat -U1',
+      'git diff --name-only --word-diff',
+    ],
+    ...[
+      'git diff --stat --cc',
+      'git diff --stat -pw',
+      'git show --stat HEAD',
+      'git show --stat abc123',
+      'git show --name-only',
+    ],
+    ...[
+      'git show --stat --binary HEAD',
+      'git ls-files -Xa',
+      'git log -Lx',
+      'git log --patch',
+      'git log -1p',
+      'cd -P .',
+      'cd -',
+    ],
+    ...[
+      'git diff --stat --no-index a b',
+      'git remote show origin',
+      'git rev-parse --parseopt',
+      'git tag -v a',
+      'cd a b',
+    ],
+    `cat {${'a'.repeat(300)},b}`,
   ];
   for (const command of ASKED) {
     it(`command: is asked: ${JSON.stringify(command)}`, () => assert.equal(verdict(command), 'none'));
@@ -211,6 +306,9 @@ describe('rules for commands', () => {
     ['npm test > out.txt', undefined],
     ['if a; then b; fi', undefined],
     ['$X', undefined],
+    ['printf -vPATH %s tools', undefined],
+    ['export PATH', undefined],
+    ['hash -p tools/ls ls', undefined],
     ['sudo', undefined],
   ];
   for (const [command, prefixes] of OFFERED) {
@@ -261,6 +359,21 @@ describe('rules for files, addresses and tools', () => {
     assert.equal(offeredRules([edit('a')], { ...NO_RULES, ask: ['edit:a'] }), undefined);
     const command: Subject = { kind: 'command', command: 'npm test', posix: true, inside: true };
     assert.deepEqual(offeredRules([command], NO_RULES), ['command:npm test']);
+  });
+
+  it('rules: the files of a command can be denied or asked about, but need not be allowed', () => {
+    const cat = (path: string): Subject => ({
+      ...{ kind: 'command', command: `cat ${path}`, posix: true, inside: true, reads: [path] },
+    });
+    const rules = { allow: ['command:cat'], ask: ['read:drafts/**'], deny: ['read:private/**'] };
+    for (const each of [rules, { ...rules, allow: [] }]) {
+      assert.equal(judge([cat('a.txt')], each).effect, 'allow');
+      assert.equal(judge([cat('drafts/a.txt')], each).effect, 'ask');
+      assert.deepEqual(judge([cat('private/a.txt')], each), { effect: 'deny', rule: 'read:private/**' });
+    }
+    const asked: Subject = { kind: 'command', command: 'npm test', posix: true, inside: true, reads: ['test'] };
+    assert.deepEqual(offeredRules([asked], rules), ['command:npm test']);
+    assert.equal(offeredRules([cat('drafts/a.txt')], rules), undefined);
   });
 
   it('rules: a rule that can’t be read has no effect', () => {

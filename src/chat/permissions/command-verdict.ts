@@ -1,3 +1,4 @@
+import { isReadOnly } from './read-only-commands.ts';
 import { type ShellWord, type SimpleCommand, splitCommandLine } from './shell-syntax.ts';
 
 /** A command that a call wants to run. */
@@ -34,7 +35,7 @@ export function judgeCommand(judged: JudgedCommand, rules: CommandRules): Verdic
 
 function isAllowed(command: SimpleCommand, { inside }: JudgedCommand, { allow }: CommandRules): boolean {
   if (!isPlain(command)) return false;
-  return allow.some((rule) => startsWith(command.words, rule)) || (inside && isReadOnly(command));
+  return allow.some((rule) => startsWith(command.words, rule)) || (inside && isReadOnly(command.words));
 }
 
 /** The commands of a line; undefined if it is not understood. */
@@ -79,6 +80,9 @@ const TOO_POWERFUL = new Set([
   ...['sh', 'bash', 'zsh', 'fish', 'dash', 'ksh', 'pwsh', 'powershell', 'cmd', 'eval', 'exec', 'source', '.'],
   ...['sudo', 'doas', 'su', 'env', 'xargs', 'command', 'builtin', 'nohup', 'nice', 'timeout', 'watch', 'ssh', 'scp'],
   ...['rsync', 'curl', 'wget', 'nc', 'python', 'python3', 'node', 'ruby', 'php', 'kill', 'killall', 'pkill', 'find'],
+  // Builtins that change what the next commands of the line mean.
+  ...['printf', 'export', 'declare', 'typeset', 'local', 'readonly', 'read', 'mapfile', 'readarray', 'getopts', 'let'],
+  ...['set', 'unset', 'setopt', 'shopt', 'alias', 'hash', 'enable', 'trap', 'wait', 'test', '[', 'pushd', 'popd'],
 ]);
 
 function prefixOf(words: readonly ShellWord[]): string | undefined {
@@ -170,82 +174,4 @@ function looseWords(text: string): readonly string[] {
 
 function contains(words: readonly string[], wanted: readonly string[]): boolean {
   return words.some((_, start) => wanted.every((text, index) => words[start + index] === text));
-}
-
-type Check = (args: readonly string[]) => boolean;
-
-const anyArguments: Check = () => true;
-const noOption =
-  (...options: readonly string[]): Check =>
-  (args) =>
-    !args.some((arg) => options.some((option) => arg === option || arg.startsWith(`${option}=`)));
-const onlyOptions =
-  (allowed: RegExp): Check =>
-  (args) =>
-    args.every((arg) => allowed.test(arg));
-
-/** Subcommands of Git that show names and messages, not contents, and start no other program. */
-const GIT: Readonly<Record<string, Check>> = {
-  status: anyArguments,
-  'rev-parse': anyArguments,
-  'ls-files': anyArguments,
-  log: onlyOptions(
-    /^(?:--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--no-color|-n|-?\d+|-n\d+|[\w.][\w./~^-]*|--)$/,
-  ),
-  branch: onlyOptions(/^(?:-a|-r|-v|-vv|--list|--all|--show-current|--no-color)$/),
-  remote: onlyOptions(/^-v$/),
-  tag: onlyOptions(/^(?:-l|--list)$/),
-  diff: (args) => args.some((arg) => /^--(?:stat|shortstat|name-only|name-status)$/.test(arg)) && noPatch(args),
-  show: (args) => args.some((arg) => /^--(?:stat|name-only|name-status)$/.test(arg)) && noPatch(args),
-};
-
-function noPatch(args: readonly string[]): boolean {
-  return args.every(
-    (arg) => !/^(?:-p|-u|-U\d*|--patch.*|--ext-diff|--textconv|--output.*|--unified.*|-W|-c|--cc|--raw)$/.test(arg),
-  );
-}
-
-/** A filter reads its input, not files: at most one argument is no option. */
-const filter: Check = (args) =>
-  args.every((arg) => !/^(?:--file|--recursive|--dereference-recursive)|^-[a-zA-Z]*[rRf]/.test(arg)) &&
-  args.filter((arg) => !arg.startsWith('-')).length <= 1;
-
-const version = onlyOptions(/^(?:--version|-v|-V|version)$/);
-const exactlyVersion: Check = (args) => args.length === 1 && version(args);
-
-/** Programs without effects whose output is harmless, and the arguments that they may have. */
-const READ_ONLY: Readonly<Record<string, Check>> = {
-  ...{ pwd: anyArguments, ls: anyArguments, cd: anyArguments, echo: anyArguments, printf: noOption('-v') },
-  ...{ cat: anyArguments, head: anyArguments, tail: anyArguments, wc: noOption('--files0-from'), tree: noOption('-o') },
-  ...{ date: onlyOptions(/^\+/), whoami: anyArguments, uname: anyArguments, which: anyArguments, du: anyArguments },
-  ...{ stat: anyArguments, basename: anyArguments, dirname: anyArguments, true: anyArguments, false: anyArguments },
-  ...{ grep: filter, cut: noOption('--output'), tr: anyArguments },
-  git: ([subcommand = '', ...args]) => Object.hasOwn(GIT, subcommand) && (GIT[subcommand]?.(args) ?? false),
-  find: onlyOptions(
-    /^(?:[^-].*|-name|-iname|-type|-maxdepth|-mindepth|-path|-ipath|-not|-o|-a|-size|-mtime|-print|-empty)$/,
-  ),
-  ...Object.fromEntries(
-    [
-      'node',
-      'npm',
-      'pnpm',
-      'yarn',
-      'bun',
-      'deno',
-      'python',
-      'python3',
-      'pip',
-      'go',
-      'rustc',
-      'cargo',
-      'java',
-      'ruby',
-    ].map((name) => [name, exactlyVersion]),
-  ),
-};
-
-function isReadOnly({ words }: SimpleCommand): boolean {
-  if (!words.every(({ literal }) => literal)) return false;
-  const [program = '', ...args] = words.map(({ text }) => text);
-  return Object.hasOwn(READ_ONLY, program) && (READ_ONLY[program]?.(args) ?? false);
 }

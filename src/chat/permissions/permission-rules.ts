@@ -22,7 +22,8 @@ export const NO_RULES: RuleTexts = { allow: [], ask: [], deny: [] };
 /** What a call does, as far as rules are about it. */
 export type Subject =
   | { readonly kind: 'read' | 'edit' | 'delete'; readonly path: string }
-  | ({ readonly kind: 'command' } & JudgedCommand)
+  /** `reads`: the files that the command names. Rules can ask about them and deny them; none must be allowed. */
+  | ({ readonly kind: 'command'; readonly reads?: readonly string[] } & JudgedCommand)
   | { readonly kind: 'fetch'; readonly origin: string }
   | { readonly kind: 'tool'; readonly key: string };
 
@@ -60,15 +61,21 @@ export function offeredRules(subjects: readonly Subject[], rules: RuleTexts): re
 }
 
 function judgeSubject(subject: Subject, rules: RuleTexts): Verdict {
-  if (subject.kind === 'command') {
-    const verdict = judgeCommand(subject, commandRules(rules));
-    return verdict.effect === 'deny' ? { effect: 'deny', rule: `command:${verdict.rule}` } : verdict;
-  }
+  if (subject.kind === 'command') return judgeCommandWithFiles(subject, rules);
   const find = (texts: readonly string[]) => texts.find((text) => covers(text, subject));
   const denied = find(rules.deny);
   if (denied !== undefined) return { effect: 'deny', rule: denied };
   if (find(rules.ask) !== undefined) return { effect: 'ask' };
   return { effect: find(rules.allow) === undefined ? 'none' : 'allow' };
+}
+
+function judgeCommandWithFiles(subject: Extract<Subject, { kind: 'command' }>, rules: RuleTexts): Verdict {
+  const verdict = judgeCommand(subject, commandRules(rules));
+  if (verdict.effect === 'deny') return { effect: 'deny', rule: `command:${verdict.rule}` };
+  const files = (subject.reads ?? []).map((path) => judgeSubject({ kind: 'read', path }, rules));
+  const denied = files.find(({ effect }) => effect === 'deny');
+  if (denied) return denied;
+  return files.some(({ effect }) => effect === 'ask') ? { effect: 'ask' } : verdict;
 }
 
 function covers(text: string, subject: Exclude<Subject, { kind: 'command' }>): boolean {

@@ -161,7 +161,8 @@ class LineReader {
         literal = false;
       } else {
         if (/[*?[~]/.test(character) && (character !== '~' || parts.length === 0)) literal = false;
-        if (character === '{' && /[,.]/.test(this.#text.slice(this.#at, this.#at + 200))) literal = false;
+        // The shell expands `{a,b}`. A single `{` is a keyword.
+        if (character === '{' && /\S/.test(this.#text[this.#at + 1] ?? '')) literal = false;
         parts.push(character);
         this.#at += 1;
       }

@@ -9,7 +9,7 @@ export function callSubjects(tool: ChatTool, { action, reads = [], shell }: Prep
     case 'changes':
       return [...files, ...action.changes.flatMap(changeSubjects)];
     case 'command':
-      return [...files, { kind: 'command', command: action.command, ...(shell ?? { posix: false, inside: false }) }];
+      return [{ kind: 'command', command: action.command, reads, ...(shell ?? { posix: false, inside: false }) }];
     case 'fetch':
       return [...files, { kind: 'fetch', origin: action.origin }];
     default:

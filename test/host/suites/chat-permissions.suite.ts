@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { judge, NO_RULES } from '../../../src/chat/permissions/permission-rules.ts';
 import { callSubjects } from '../../../src/chat/tools/call-subjects.ts';
+import type { ToolRun } from '../../../src/chat/tools/tools.ts';
 import { CommandTerminals } from '../../../src/extension/chat/tools/command-terminals.ts';
+import { readingTools } from '../../../src/extension/chat/tools/reading-tools.ts';
 import { StoredRules } from '../../../src/extension/chat/tools/stored-rules.ts';
 import { terminalTools } from '../../../src/extension/chat/tools/terminal-tools.ts';
 import { ToolCalls } from './tool-calls.ts';
@@ -21,8 +24,11 @@ describe('permissions of chat tools in a workspace', () => {
 
   before(() => {
     root = join(workspaceFolder().fsPath, 'permitted');
-    mkdirSync(root, { recursive: true });
+    for (const folder of ['src/deep', 'private', 'bare']) mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, 'a.txt'), 'text\n');
+    writeFileSync(join(root, 'private/pay.txt'), 'text\n');
+    symlinkSync('refs/heads/none', join(root, 'bare/HEAD'));
+    symlinkSync('private/pay.txt', join(root, 'linked.txt'));
     writeFileSync(join(root, 'prod.env'), 'TOKEN=x\n');
     symlinkSync(tmpdir(), join(root, 'out'));
     symlinkSync('prod.env', join(root, 'plain.txt'));
@@ -84,9 +90,26 @@ describe('permissions of chat tools in a workspace', () => {
     ['for f in prod.env; do cat $f; done', 'secret'],
     ['npm test', 'allow'],
     ['npm test > a.txt', 'none'],
+    ['cd src && cat ../a.txt && ls deep', 'allow'],
+    // A `cd` may fail, and has no effect outside its subshell or pipe.
+    ['cd nowhere; cat ../../x', 'none'],
+    ['(cd src/deep); cat ../../../x', 'none'],
+    ['echo $(cd src/deep); cat ../../../x', 'none'],
+    ['cd src/deep | cat ../../../x', 'none'],
+    ['cd -P . && cat ../../x', 'none'],
+    ['cd - && ls', 'none'],
+    ['cd && ls', 'none'],
+    [`${'cd a; '.repeat(20)}ls`, 'none'],
+    // A program resolves links before `..`.
+    ['cat out/../x', 'none'],
+    [`cat ./${'a/'.repeat(2100)}b`, 'none'],
+    ['git status', 'allow'],
+    ['cd bare && git status', 'none'],
+    ['cd src && cat deep/../../prod.env', 'secret'],
+    ['npm test -f./prod.env', 'secret'],
   ];
   for (const [command, verdict] of COMMANDS) {
-    it(`rules: the files of a command decide with it: ${command}`, async () => {
+    it(`rules: the files of a command decide with it: ${command.slice(0, 60)}`, async () => {
       const prepared = await calls.prepare('run_in_terminal', { command, cwd: 'permitted' });
       const [tool] = tools;
       assert.ok(tool);
@@ -95,6 +118,53 @@ describe('permissions of chat tools in a workspace', () => {
       assert.equal(typeof confirmation === 'object' ? confirmation.kind : effect, verdict);
     });
   }
+
+  const NAMING = [
+    ...['cat private/pay.txt', 'cat ./src/../private/pay.txt', 'cd private && cat pay.txt', 'cat < private/pay.txt'],
+    ...[
+      'cat linked.txt',
+      'cat private/*',
+      'git show HEAD:private/pay.txt',
+      'dd if=private/pay.txt',
+      'cat a private/pay.txt',
+    ],
+    ...['grep -fprivate/pay.txt a', 'for f in private/pay.txt; do cat $f; done', 'cat -- private/pay.txt'],
+  ];
+  for (const command of NAMING) {
+    it(`rules: a command may not read a file that tools may not read: ${command}`, async () => {
+      const prepared = await calls.prepare('run_in_terminal', { command, cwd: 'permitted' });
+      const [tool] = tools;
+      assert.ok(tool);
+      const rule = 'read:permitted/private/**';
+      const allow = ['command:cat', 'command:git', 'command:dd', 'command:grep'];
+      const subjects = callSubjects(tool, prepared);
+      assert.deepEqual(judge(subjects, { ...NO_RULES, allow, deny: [rule] }), { effect: 'deny', rule });
+      assert.equal(judge(subjects, { ...NO_RULES, allow, ask: [rule] }).effect, 'ask');
+      assert.notEqual(judge(subjects, { ...NO_RULES, allow, deny: ['read:permitted/other/**'] }).effect, 'deny');
+    });
+  }
+
+  it('rules: git_diff leaves out files that tools may not read', async () => {
+    const git = (...args: string[]) => execFileSync('git', ['-C', workspaceFolder().fsPath, ...args]);
+    git('init', '-q');
+    try {
+      git('add', 'permitted/a.txt', 'permitted/private');
+      writeFileSync(join(root, 'private/new.txt'), 'new text\n');
+      const tool = readingTools().find(({ name }) => name === 'git_diff');
+      const { signal } = new AbortController();
+      const mayRead = (path: string) => !path.startsWith('permitted/private/');
+      const diff = async (given: Partial<ToolRun>) =>
+        (await (await tool?.prepare({}))?.run({ signal, message: 'm', call: 'c', ...given }))?.output ?? '';
+      const all = await diff({});
+      for (const file of ['a.txt', 'private/pay.txt', 'private/new.txt'])
+        assert.ok(all.includes(`b/permitted/${file}`));
+      const readable = await diff({ mayRead });
+      assert.match(readable, /b\/permitted\/a\.txt/);
+      assert.doesNotMatch(readable, /private/);
+    } finally {
+      rmSync(join(workspaceFolder().fsPath, '.git'), { recursive: true, force: true });
+    }
+  });
 
   it('terminal: a command runs in its folder, and its exit code is known', async () => {
     const outcome = await calls.run('run_in_terminal', { command: 'pwd; exit 3', cwd: 'permitted' });

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
+import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 
 const run = promisify(execFile);
 const MAX = 400_000;
@@ -17,14 +18,17 @@ const MAX_NEW_FILES = 200;
  * of the first workspace folder.
  *
  * @param which `commit`: the staged changes if there are any, as Git commits them. `all`: staged or not.
+ * @param mayRead whether a workspace file is included, by its path in the workspace. If it is given, files outside the
+ * workspace are left out.
  */
 export async function gitDiff(
   which: 'commit' | 'all' = 'commit',
   folder = vscode.workspace.workspaceFolders?.[0]?.uri,
+  mayRead?: (path: string) => boolean,
 ): Promise<string> {
   // The repository's configuration can make git start programs, so the workspace must be trusted.
   if (folder?.scheme !== 'file' || !vscode.workspace.isTrusted) return '';
-  const repository = new Repository(folder.fsPath);
+  const repository = new Repository(folder.fsPath, mayRead);
   try {
     const staged = await repository.diff('--cached');
     if (which === 'commit' && staged !== '') return staged.slice(0, MAX);
@@ -38,28 +42,52 @@ export async function gitDiff(
 
 class Repository {
   readonly #folder: string;
+  readonly #mayRead: ((path: string) => boolean) | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, mayRead: ((path: string) => boolean) | undefined) {
     this.#folder = folder;
+    this.#mayRead = mayRead;
   }
 
   async diff(...args: string[]): Promise<string> {
-    const fixed = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
+    // Names are relative to the root of the repository, and a submodule is one name.
+    const diff = ['-c', 'diff.relative=false', 'diff', '--submodule=short'];
+    const fixed = [...diff, '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
     const names = split(await this.#git(...fixed, ...args, '--name-only', '-z'));
-    const excluded = names.filter(isSecretFile).map((name) => `:(exclude,top,literal)${name}`);
-    if (names.length === excluded.length) return '';
+    const included = new Set(await this.#included(await this.#root(), names));
+    if (included.size === 0) return '';
+    const excluded = names.filter((name) => !included.has(name)).map((name) => `:(exclude,top,literal)${name}`);
     return this.#git(...fixed, ...args, '--', ':(top)', ...excluded);
   }
 
   /** Files that Git does not know yet, in the form of a diff. */
   async newFiles(): Promise<string> {
-    const root = (await this.#git('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+    const root = await this.#root();
     const listed = await this.#git('-C', root, 'ls-files', '--others', '--exclude-standard', '-z');
-    const names = split(listed).filter((name) => !isSecretFile(name));
+    const names = await this.#included(root, split(listed));
     const diffs: string[] = [];
     for (const name of names.slice(0, MAX_NEW_FILES)) diffs.push(await newFileDiff(root, name));
     const more = names.length > MAX_NEW_FILES ? `\n${names.length - MAX_NEW_FILES} more new files\n` : '';
     return diffs.join('') + more;
+  }
+
+  async #root(): Promise<string> {
+    return (await this.#git('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+  }
+
+  /** The files that may be read. @param names relative to the root of the repository. */
+  async #included(root: string, names: readonly string[]): Promise<readonly string[]> {
+    const plain = names.filter((name) => !isSecretFile(name));
+    const mayRead = this.#mayRead;
+    if (!mayRead) return plain;
+    // A folder that became a link has another real path than its deleted files had.
+    const uris = plain.map((name) => vscode.Uri.file(join(root, name)));
+    const files = await Promise.all(uris.map(fileAt));
+    return plain.filter((_, index) => {
+      const file = files[index];
+      const uri = uris[index];
+      return file && uri && mayRead(file.relative) && mayRead(workspaceRelativePath(uri));
+    });
   }
 
   async #git(...args: string[]): Promise<string> {

@@ -1,17 +1,29 @@
-import { posix } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { findRealPath } from '../../../base/real-path.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
 import { type JudgedCommand, parseCommand } from '../../../chat/permissions/command-verdict.ts';
 import type { SimpleCommand } from '../../../chat/permissions/shell-syntax.ts';
 import type { Caution } from '../../../chat/tools/caution.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
-import { workspaceFile } from './workspace-path.ts';
+import { type FoundFile, fileAt } from './workspace-path.ts';
 
 export interface CommandFiles {
   /** The command names a file that may contain secrets. */
   readonly caution?: Caution;
   /** Every word that may be a path is one in the workspace, after resolving links. */
   readonly inside: boolean;
+  /** The workspace files that its words may name, for rules. */
+  readonly reads: readonly string[];
 }
+
+/** With more possible folders, the files of a command are not known. */
+const MAX_FOLDERS = 16;
+/** The limit of Linux. */
+const MAX_PATH = 4096;
+/** Commands of shells that change the folder in another way than `cd`, or that run text which may do it. */
+const FOLDER_CHANGERS = new Set(['pushd', 'popd', 'chdir', 'builtin', 'command', 'eval', 'source', '.']);
 
 /** Checks the files that a command names. @param cwd absolute path. */
 export async function commandFiles(
@@ -19,33 +31,114 @@ export async function commandFiles(
   cwd: string,
 ): Promise<CommandFiles> {
   const commands = parseCommand(command);
-  if (commands === undefined) return { inside: false, ...secretWord(command.command.split(/[\s"'`=;&|<>()]+/)) };
-  let folder = cwd.replaceAll('\\', '/');
-  let inside = true;
-  for (const each of commands) {
-    const paths = pathWords(each);
-    const secret = secretWord(paths);
-    if (secret) return { inside, ...secret };
-    for (const path of paths) {
-      const file = await workspaceFile(posix.resolve(folder, path)).catch(() => undefined);
-      inside &&= file !== undefined;
-      const caution = file && cautionFor(file, path, 'read');
-      if (caution) return { inside, caution };
-    }
-    const [program, target] = each.words;
-    if (program?.text === 'cd') folder = posix.resolve(folder, target?.text ?? '/');
+  const folders = new Set([cwd, (await findRealPath(cwd)) ?? cwd]);
+  const found: CommandFiles[] = [];
+  let inside = commands !== undefined && hasPlainPaths(command);
+  for (const each of commands ?? [looseCommand(command.command)]) {
+    found.push(await namedFiles(each, folders));
+    if (inside && each.words[0]?.text === 'git')
+      inside = !(await Promise.all([...folders].map(mayBeBareRepository))).includes(true);
+    inside = (await addFolders(each, folders)) && inside;
   }
-  return { inside };
+  const caution = found.find((one) => one.caution)?.caution;
+  return {
+    ...(caution ? { caution } : {}),
+    inside: inside && found.every((one) => one.inside),
+    reads: [...new Set(found.flatMap(({ reads }) => reads))],
+  };
 }
 
-/** Arguments, values of options, and redirections. */
+/**
+ * Whether each path is a word as it is written. PowerShell splits words at commas and has drives such as `env:`. On
+ * Windows, Git Bash has other absolute paths, and cmd runs programs of the current folder first.
+ */
+function hasPlainPaths({ command, posix }: Pick<JudgedCommand, 'command' | 'posix'>): boolean {
+  return process.platform !== 'win32' && (posix || !/[,:]/.test(command));
+}
+
+/** The words of a line that is not understood. */
+function looseCommand(line: string): SimpleCommand {
+  const words = line.split(/[\s"'`=;&|<>()]+/).map((text) => ({ text, literal: false }));
+  return { words: [{ text: '', literal: false }, ...words], assigns: false, reads: [], writes: [] };
+}
+
+/**
+ * Adds the folders that a `cd` may change to. It removes none: a `cd` can fail, and has no effect after a subshell or a
+ * pipe. Returns false if the folders are not known.
+ */
+async function addFolders({ words }: SimpleCommand, folders: Set<string>): Promise<boolean> {
+  const [program, target, ...rest] = words;
+  if (program?.text !== 'cd') return !FOLDER_CHANGERS.has(program?.text ?? '');
+  const plain = target?.literal && rest.length === 0 && !/^[-+]/.test(target.text) && !process.env.CDPATH;
+  if (!plain || folders.size > MAX_FOLDERS) return false;
+  for (const folder of [...folders]) {
+    const real = await findRealPath(joinPath(folder, target.text));
+    // Most shells resolve `..` in the text, some resolve links first.
+    folders.add(path.resolve(folder, target.text));
+    if (real !== undefined) folders.add(real);
+  }
+  return folders.size <= MAX_FOLDERS;
+}
+
+/** Git takes a folder with such a file for a repository. The configuration of a repository can start programs. */
+async function mayBeBareRepository(folder: string): Promise<boolean> {
+  if (await exists(path.join(folder, 'HEAD'))) return true;
+  const parent = path.dirname(folder);
+  return parent !== folder && !(await exists(path.join(folder, '.git'))) && mayBeBareRepository(parent);
+}
+
+/** Also true for a link to a missing file. */
+async function exists(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The files that one command names, in each folder in which it may run. */
+async function namedFiles(command: SimpleCommand, folders: ReadonlySet<string>): Promise<CommandFiles> {
+  const paths = pathWords(command);
+  const parts = [...new Set([...paths, ...command.words.slice(1).flatMap(({ text }) => partsOfWord(text))])];
+  const secret = parts.find(isSecretFile);
+  let caution: Caution | undefined = secret === undefined ? undefined : { kind: 'secret', path: secret };
+  let inside = true;
+  const reads: string[] = [];
+  for (const folder of folders) {
+    for (const written of parts) {
+      const file = await findFile(folder, written);
+      if (!file && paths.includes(written)) inside = false;
+      if (!file) continue;
+      caution ??= cautionFor(file, written, 'read');
+      if (file.onDisk?.relative !== '') reads.push(file.relative);
+    }
+  }
+  return { ...(caution ? { caution } : {}), inside, reads };
+}
+
+async function findFile(folder: string, written: string): Promise<FoundFile | undefined> {
+  const real = written.length < MAX_PATH ? await findRealPath(joinPath(folder, written)) : undefined;
+  return real === undefined ? undefined : fileAt(vscode.Uri.file(real));
+}
+
+/** Not normalized: where `a` is a link, `a/..` is not the folder of `a`. */
+function joinPath(folder: string, written: string): string {
+  return path.isAbsolute(written) ? written : `${folder}/${written}`;
+}
+
+/** Arguments, values of options, and redirections. All words after `--` are arguments. */
 function pathWords({ words, reads, writes }: SimpleCommand): readonly string[] {
-  const values = words.slice(1).map(({ text }) => (text.startsWith('-') ? text.slice(text.indexOf('=') + 1) : text));
-  return [...values, ...reads, ...writes].filter((text) => text !== '' && !text.startsWith('-') && text.length < 4096);
+  const args = words.slice(1).map(({ text }) => text);
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const values = args
+    .slice(0, end)
+    .map((text) => (text.startsWith('-') ? text.slice(text.indexOf('=') + 1) : text))
+    .filter((text) => !text.startsWith('-'));
+  return [...values, ...args.slice(end + 1), ...reads, ...writes].filter((text) => text !== '');
 }
 
-/** `HEAD:.env` names a file, too. */
-function secretWord(words: readonly string[]): { readonly caution: Caution } | undefined {
-  const path = words.flatMap((word) => [word, word.slice(word.indexOf(':') + 1)]).find(isSecretFile);
-  return path === undefined ? undefined : { caution: { kind: 'secret', path } };
+/** Other paths in a word: `HEAD:.env`, `if=.env`, `-f.env`. */
+function partsOfWord(word: string): readonly string[] {
+  const attached = /^-[A-Za-z](?=.*[./])/.test(word) ? [word.slice(2)] : [];
+  const after = [':', '='].filter((mark) => word.includes(mark)).map((mark) => word.slice(word.indexOf(mark) + 1));
+  return [...attached, ...after].filter((text) => text !== '');
 }

@@ -76,7 +76,7 @@ export function readingTools(): readonly ChatTool[] {
     ),
     defineReadingTool(
       { name: 'git_diff', description: 'Returns all uncommitted changes, with new files.', input: z.object({}) },
-      async () => outcomeOf(await gitDiff('all'), 'There are no changes.'),
+      async (_, { mayRead }) => outcomeOf(await gitDiff('all', undefined, mayRead), 'There are no changes.'),
     ),
   ];
 }

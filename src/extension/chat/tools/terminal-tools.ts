@@ -27,11 +27,11 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
         requireReadable(command);
         const folder = cwd === '' ? undefined : await workspaceFile(cwd);
         const posix = isPosixShell();
-        const { caution, inside } = await commandFiles({ command, posix }, folder?.real ?? workingFolder());
+        const { caution, inside, reads } = await commandFiles({ command, posix }, folder?.real ?? workingFolder());
         return {
           confirmation: caution ?? true,
           action: { type: 'command', command, cwd: folder?.relative ?? '', explanation },
-          shell: { posix, inside },
+          ...{ reads, shell: { posix, inside } },
           run: ({ signal }) => terminals.run({ command, cwd: folder?.real ?? workingFolder(), background }, signal),
         };
       },
