@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { Checkpoints } from '../../src/chat/checkpoints/checkpoints.ts';
+import { Checkpoints, type CheckpointsDeps } from '../../src/chat/checkpoints/checkpoints.ts';
 import type { FileOperation, Files } from '../../src/chat/checkpoints/files.ts';
 import { mergeLines } from '../../src/chat/checkpoints/merge-lines.ts';
 import { type FileChange, opaqueDeletion, renameChange, textChange } from '../../src/chat/tools/file-change.ts';
@@ -45,13 +45,10 @@ describe('checkpoints', () => {
   let memory: MemoryFiles;
   let checkpoints: Checkpoints;
   let time = 0;
-  const open = (limit?: number) => {
+  const open = (limits: Pick<CheckpointsDeps, 'limit' | 'stopMs'> = {}) => {
     let id = 0;
     const base = `${++time}`;
-    return new Checkpoints({
-      ...{ folder, files: memory, newId: () => `${base}-${++id}`, now: () => ++time },
-      ...(limit === undefined ? {} : { limit }),
-    });
+    return new Checkpoints({ folder, files: memory, newId: () => `${base}-${++id}`, now: () => ++time, ...limits });
   };
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'));
@@ -205,6 +202,65 @@ describe('checkpoints', () => {
     assert.equal(applied, false);
   });
 
+  it('checkpoints: a change that is stopped while its contents are kept is neither made nor listed', async () => {
+    memory.files.set('a', 'old');
+    const stop = new AbortController();
+    let applied = false;
+    const apply = async () => {
+      applied = true;
+    };
+    const source = { message: 'm', call: 'c' };
+    const recorded = checkpoints.record(source, [textChange('a', 'old', 'new').change], apply, stop.signal);
+    stop.abort();
+    await assert.rejects(recorded, { name: 'AbortError' });
+    memory.files.set('a', 'by the user');
+    await checkpoints.settle();
+    assert.deepEqual([applied, await ids()], [false, []]);
+  });
+
+  it('checkpoints: a stopped change that does not end blocks no undo, and what it does later is recorded', async () => {
+    checkpoints = open({ stopMs: 0 });
+    for (const path of ['a', 'b', 'c']) memory.files.set(path, 'old');
+    await write('c', 'new');
+    const [first] = await ids();
+    const [begun, goOn, stop] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), new AbortController()];
+    const hangs = async () => {
+      memory.files.set('a', 'new');
+      begun.resolve();
+      await goOn.promise;
+      memory.files.set('b', 'new');
+    };
+    const changes = ['a', 'b'].map((path) => textChange(path, 'old', 'new').change);
+    const recorded = checkpoints.record({ message: 'm', call: 'c' }, changes, hangs, stop.signal);
+    await begun.promise;
+    stop.abort();
+    await assert.rejects(recorded, { name: 'AbortError' });
+    assert.deepEqual(await results(checkpoints.undo([first ?? ''])), ['done']);
+    const listed = async () => (await checkpoints.changes()).map(({ path, state }) => `${path} ${state}`);
+    assert.deepEqual(await listed(), ['c undone', 'a applied']);
+    memory.files.set('a', 'new, and by the user');
+    const late = new Promise<void>((resolve) => void checkpoints.onChange(resolve));
+    goOn.resolve();
+    await late;
+    assert.deepEqual(await listed(), ['c undone', 'a applied', 'b applied']);
+    assert.deepEqual(await results(checkpoints.undo(await ids())), ['done', 'conflict']);
+    assert.deepEqual(memory.all, { a: 'new, and by the user', b: 'old', c: 'old' });
+  });
+
+  it('checkpoints: a change that ends soon after it was stopped is recorded once, as a whole', async () => {
+    memory.files.set('a', 'old');
+    const stop = new AbortController();
+    const apply = async () => {
+      stop.abort();
+      await new Promise(setImmediate);
+      memory.files.set('a', 'new');
+    };
+    const { change } = textChange('a', 'old', 'new');
+    await checkpoints.record({ message: 'm', call: 'c' }, [change], apply, stop.signal);
+    assert.deepEqual(await results(checkpoints.undo(await ids())), ['done']);
+    assert.deepEqual(memory.all, { a: 'old' });
+  });
+
   it('checkpoints: other users of the machine cannot read them', async () => {
     folder = join(folder, 'own');
     checkpoints = open();
@@ -230,7 +286,7 @@ describe('checkpoints', () => {
   });
 
   it('checkpoints: with too many contents the oldest are removed, and their undo says so', async () => {
-    checkpoints = open(3000);
+    checkpoints = open({ limit: 3000 });
     for (const letter of 'abcd') await write(letter, letter.repeat(1000));
     for (const letter of 'abcd') await write(letter, 'short');
     assert.ok(readdirSync(join(folder, 'contents')).length <= 4);

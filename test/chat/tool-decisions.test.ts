@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { ToolRunner } from '../../src/chat/tools/tool-runner.ts';
-import type { ToolInput } from '../../src/chat/tools/tools.ts';
+import { textChange } from '../../src/chat/tools/file-change.ts';
+import { ToolRunner, type ToolRunnerDeps } from '../../src/chat/tools/tool-runner.ts';
+import type { ChatTool, PreparedCall, ToolInput } from '../../src/chat/tools/tools.ts';
 import type { ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './test-session.ts';
 
@@ -109,5 +110,117 @@ describe('decisions about several tool calls', () => {
     await ended;
     assert.deepEqual(log, []);
     assert.deepEqual([states.get(0)?.at(-1), states.get(1)?.at(-1)], ['stopped', 'stopped']);
+  });
+});
+
+/** Runs calls of one tool. */
+function startTool(tool: ChatTool, calls: number, checkpoints?: ToolRunnerDeps['checkpoints']) {
+  const states = new Map<number, ToolState>();
+  const stop = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  const runner = new ToolRunner({
+    now: () => 0,
+    tools: () => [tool],
+    patch: (patch) => {
+      if (patch.type !== 'tool') return;
+      states.set(patch.part, patch.state);
+      if (patch.state.type === 'waiting') asked.resolve();
+    },
+    ...(checkpoints && { checkpoints }),
+  });
+  const parts = Array.from({ length: calls }, (_, part) => ({ part, id: `c${part}`, name: tool.name, text: '' }));
+  const ended = runner.run('m', parts, stop.signal);
+  return { runner, ended, states, stop, asked: asked.promise };
+}
+
+describe('stop of tool calls', () => {
+  const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
+  const never = new Promise<never>(() => undefined);
+  const { change } = textChange('a', 'old', 'new');
+  const changing = (run: PreparedCall['run']): ChatTool => ({
+    ...toolNamed('write', { changes: true }),
+    prepare: () => ({ confirmation: false, action: { type: 'changes', changes: [change] }, run }),
+  });
+
+  for (const calls of [1, 2]) {
+    it(`tool calls: stop ends the check of ${calls === 1 ? 'a call' : 'several calls'} that does not end`, async () => {
+      const checking = Promise.withResolvers<void>();
+      const prepare = () => {
+        checking.resolve();
+        return never;
+      };
+      const { ended, states, stop } = startTool(toolNamed('write', { prepare }), calls);
+      await checking.promise;
+      stop.abort();
+      await ended;
+      assert.deepEqual([...states.values()], Array(calls).fill(UNSTARTED));
+    });
+  }
+
+  it('tool calls: stop ends the check after the approval that does not end', async () => {
+    const again = Promise.withResolvers<void>();
+    let checks = 0;
+    const prepare = (): PreparedCall | Promise<PreparedCall> => {
+      checks += 1;
+      if (checks === 1) return { confirmation: true, run: () => never };
+      again.resolve();
+      return never;
+    };
+    const { runner, ended, states, stop, asked } = startTool(toolNamed('write', { prepare }), 1);
+    await asked;
+    runner.decide('c0', { type: 'once' });
+    await again.promise;
+    stop.abort();
+    await ended;
+    assert.deepEqual(states.get(0), UNSTARTED);
+  });
+
+  it('tool calls: a change that has not begun when the answer is stopped is not made', async () => {
+    const [keeping, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let [changed, result]: [boolean, Promise<unknown>] = [false, never];
+    const tool = changing(async () => {
+      changed = true;
+      return { output: '' };
+    });
+    const { ended, states, stop } = startTool(tool, 1, {
+      record: async (_source, _changes, apply) => {
+        keeping.resolve();
+        await kept.promise;
+        const applied = apply();
+        result = applied;
+        return applied;
+      },
+    });
+    await keeping.promise;
+    stop.abort();
+    await ended;
+    assert.deepEqual(states.get(0), UNSTARTED);
+    kept.resolve();
+    await new Promise(setImmediate);
+    await assert.rejects(result, { name: 'AbortError' });
+    assert.equal(changed, false);
+  });
+
+  it('tool calls: the end of an output is waited for after the change was recorded', async () => {
+    const log: string[] = [];
+    const followUp = async () => {
+      log.push('followed up');
+      return ' One problem.';
+    };
+    const { ended, states } = startTool(
+      changing(async () => ({ output: 'Changed.', followUp })),
+      1,
+      {
+        record: async (_source, _changes, apply) => {
+          const outcome = await apply();
+          await new Promise(setImmediate);
+          log.push('recorded');
+          return outcome;
+        },
+      },
+    );
+    await ended;
+    assert.deepEqual(log, ['recorded', 'followed up']);
+    assert.deepEqual(states.get(0), { type: 'done', output: 'Changed. One problem.', ms: 0 });
   });
 });

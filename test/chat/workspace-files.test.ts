@@ -112,4 +112,18 @@ describe('workspace paths from a model', () => {
     assert.equal((await findInWorkspace(roots, 'second/x.ts'))?.root.name, 'second');
     assert.equal(await findInWorkspace(roots, 'project/out/notes.txt'), undefined);
   });
+
+  it('workspace path: without the name of a folder it is in the folder where the file exists, or in the first', async () => {
+    const roots = [
+      { name: 'second', path: path.join(base, 'second') },
+      { name: 'project', path: root },
+    ];
+    assert.equal((await findInWorkspace(roots, 'src/a.ts'))?.root.name, 'project');
+    assert.equal((await findInWorkspace(roots, 'src/none.ts'))?.root.name, 'second');
+  });
+
+  it('workspace path: with several folders of one name it is in the folder where the file exists', async () => {
+    const roots = ['second', 'project'].map((folder) => ({ name: 'same', path: path.join(base, folder) }));
+    assert.equal((await findInWorkspace(roots, 'same/src/a.ts'))?.real, path.join(root, 'src/a.ts'));
+  });
 });

@@ -4,7 +4,7 @@ import { type FileChange, textChange } from '../tools/file-change.ts';
 import { ContentStore } from './content-store.ts';
 import type { Files } from './files.ts';
 import { Journal, type JournalFile } from './journal.ts';
-import { type RecordedChange, recordedChanges } from './recorded-changes.ts';
+import { hasEffect, type RecordedChange, recordedChanges } from './recorded-changes.ts';
 import { planRevert, type RevertedFile, type RevertOutcome } from './revert-plan.ts';
 
 export interface CheckpointsDeps {
@@ -16,6 +16,8 @@ export interface CheckpointsDeps {
   readonly now: () => number;
   /** Maximum size of all contents in bytes. Contents of the oldest changes are removed. */
   readonly limit?: number;
+  /** How long to wait for a stopped change to end. */
+  readonly stopMs?: number;
 }
 
 /** Where changes belong. */
@@ -25,6 +27,7 @@ export interface ChangeSource {
 }
 
 const LIMIT = 200 * 1024 * 1024;
+const STOP_MS = 5000;
 
 /** The changes that tools made in one conversation, and the way back. */
 export class Checkpoints {
@@ -45,10 +48,16 @@ export class Checkpoints {
 
   /**
    * Keeps the contents of the files, applies the changes, and records the result. Rejects without applying if the
-   * contents can't be kept: a change that can't be undone is not made.
+   * contents can't be kept: a change that can't be undone is not made. Rejects also if the signal fires before the
+   * contents are kept, or if the change does not end soon after it. What it does later is still recorded.
    */
-  async record<T>(source: ChangeSource, changes: readonly FileChange[], apply: () => Promise<T>): Promise<T> {
-    return this.#inOrder(() => this.#record(source, changes.map(asJournalFile), apply));
+  async record<T>(
+    source: ChangeSource,
+    changes: readonly FileChange[],
+    apply: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.#inOrder(() => this.#record(source, changes.map(asJournalFile), apply, signal));
   }
 
   /** The changes by tools, oldest first. @param message only those of this answer. */
@@ -119,27 +128,67 @@ export class Checkpoints {
     }
   }
 
-  async #record<T>({ message, call }: ChangeSource, files: readonly UnreadFile[], apply: () => Promise<T>): Promise<T> {
+  async #record<T>(
+    { message, call }: ChangeSource,
+    files: readonly UnreadFile[],
+    apply: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const id = this.#deps.newId();
     const read: JournalFile[] = [];
     for (const file of files) read.push({ ...file, before: await this.#keepContent(file.path) });
+    signal?.throwIfAborted();
     await this.#journal.append({ type: 'begin', id, at: this.#deps.now(), message, call, files: read });
     this.#running.add(id);
+    let applies = true;
+    const applied = apply().finally(() => {
+      applies = false;
+    });
     try {
-      return await apply();
+      return await endSoonAfter(signal, applied, this.#deps.stopMs ?? STOP_MS);
     } finally {
       this.#running.delete(id);
+      const givenUp = applies;
       // If this fails, the change is made all the same. `settle` records it later.
-      await this.#end(id, read).catch(() => undefined);
+      const after = await this.#end(id, read).catch(() => undefined);
+      if (givenUp && after) this.#endLater(applied, id, read, after);
       await this.#prune().catch(() => undefined);
       this.#changed.fire();
     }
   }
 
-  async #end(id: string, files: readonly JournalFile[]): Promise<void> {
+  /** Records the contents of the files as they are now. Returns their hashes. */
+  async #end(id: string, files: readonly JournalFile[]): Promise<readonly (string | null)[]> {
     const after: (string | null)[] = [];
     for (const { path, newPath } of files) after.push(await this.#keepContent(newPath ?? path));
     await this.#journal.append({ type: 'end', id, after });
+    return after;
+  }
+
+  /**
+   * Records what a change does after the wait for it was given up. The first record of a file that was changed by then
+   * stays, because the user may have edited the file since.
+   *
+   * @param first the contents when the wait was given up.
+   */
+  #endLater(
+    applied: Promise<unknown>,
+    id: string,
+    files: readonly JournalFile[],
+    first: readonly (string | null)[],
+  ): void {
+    const record = async () => {
+      const after: (string | null)[] = [];
+      for (const [index, file] of files.entries()) {
+        const known = first[index] ?? null;
+        const isMade = hasEffect({ ...file, after: known });
+        after.push(isMade ? known : await this.#keepContent(file.newPath ?? file.path));
+      }
+      await this.#journal.append({ type: 'end', id, after });
+      this.#changed.fire();
+    };
+    const enqueue = () => this.#inOrder(record).catch(() => undefined);
+    void applied.then(enqueue, enqueue);
   }
 
   async #keepContent(path: string): Promise<string | null> {
@@ -186,6 +235,22 @@ export class Checkpoints {
     this.#queue = result.catch(() => undefined);
     return result;
   }
+}
+
+/** Resolves or rejects as the work does. Rejects some time after the signal fires, because work may ignore it. */
+function endSoonAfter<T>(signal: AbortSignal | undefined, work: Promise<T>, ms: number): Promise<T> {
+  if (!signal) return work;
+  const givenUp = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    timer = setTimeout(() => givenUp.reject(signal.reason), ms);
+  };
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  return Promise.race([work, givenUp.promise]).finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  });
 }
 
 type UnreadFile = Omit<JournalFile, 'before'>;

@@ -1,4 +1,4 @@
-/** A change of a file as bytes. Paths are relative to the workspace folder, as in a `FileChange`. */
+/** A change of a file as bytes. Paths are those of a `FileChange`. */
 export type FileOperation =
   | { readonly type: 'write'; readonly path: string; readonly content: Uint8Array }
   | { readonly type: 'rename'; readonly path: string; readonly newPath: string }

@@ -26,7 +26,7 @@ const lineSchema = z.union([
     call: z.string(),
     files: z.array(fileSchema),
   }),
-  /** Written after that: the contents of the files, in the same order. */
+  /** Written after that: the contents of the files, in the same order. The last one of an entry counts. */
   z.object({ type: z.literal('end'), id: z.string(), after: z.array(z.string().nullable()) }),
   z.object({ type: z.literal('keep'), ids: z.array(z.string()) }),
 ]);

@@ -30,7 +30,13 @@ export function recordedChanges(lines: readonly JournalLine[]): readonly Recorde
   return markUndone(changes.filter(hasEffect));
 }
 
-function hasEffect({ kind, before, after, reverts }: RecordedChange): boolean {
+/** Whether the change was made: it may have failed or been stopped. */
+export function hasEffect({
+  kind,
+  before,
+  after,
+  reverts,
+}: Pick<RecordedChange, 'kind' | 'before' | 'after' | 'reverts'>): boolean {
   if (reverts) return true;
   return kind === 'rename' ? after !== null : before !== after;
 }

@@ -1,4 +1,4 @@
-import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { ChangeSource, Checkpoints } from '../checkpoints/checkpoints.ts';
 import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../permissions/permission-rules.ts';
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
@@ -7,6 +7,7 @@ import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
 import {
   type ChatTool,
+  completeOutcome,
   type PreparedCall,
   type RequiredConfirmation,
   readArguments,
@@ -133,7 +134,7 @@ export class ToolRunner {
       planned.map(async (one) => {
         if ('ended' in one) return undefined;
         try {
-          return await one.tool.prepare(one.input);
+          return await unlessAborted(signal, () => one.tool.prepare(one.input));
         } catch {
           // It may need the result of an earlier call.
           return undefined;
@@ -152,9 +153,7 @@ export class ToolRunner {
       const permitted = await this.#permit(planned, asked, signal);
       if ('refused' in permitted) return permitted.refused;
       planned.state({ type: 'running' });
-      const since = this.#deps.now();
-      const outcome = await this.#invoke(planned, permitted, signal);
-      return outcomeState(outcome, this.#deps.now() - since, signal);
+      return await this.#invoke(planned, permitted, signal);
     } catch (thrown) {
       return { type: 'done', ...failure(thrown), failed: true };
     }
@@ -162,8 +161,8 @@ export class ToolRunner {
 
   /** Prepares the call, and asks the user for permission if it needs it. */
   async #permit(planned: PlannedCall, early: Asked | undefined, signal: AbortSignal): Promise<Permitted> {
-    const prepared = early?.prepared ?? (await planned.tool.prepare(planned.input));
-    if (signal.aborted) return { refused: UNSTARTED };
+    const prepared = early?.prepared ?? (await unlessAborted(signal, () => planned.tool.prepare(planned.input)));
+    if (!prepared || signal.aborted) return { refused: UNSTARTED };
     let asked = early;
     if (!asked) {
       if (prepared.action) planned.action(prepared.action);
@@ -176,7 +175,7 @@ export class ToolRunner {
     if (!decision) return { refused: UNSTARTED };
     if (decision.type === 'deny') return { refused: { type: 'denied', reason: decision.reason } };
     if (decision.type === 'answer') return { prepared, answer: decision.text };
-    return this.#prepareAgain(planned, decision.command, prepared);
+    return this.#prepareAgain(planned, decision.command, prepared, signal);
   }
 
   #verdict({ tool }: PlannedCall, prepared: PreparedCall): 'run' | 'ask' | { readonly rule: string } {
@@ -191,9 +190,16 @@ export class ToolRunner {
    * Prepares an allowed call again: a file may have changed or may have become a link in the meantime. A command that
    * the user edited replaces the shown one.
    */
-  async #prepareAgain(planned: PlannedCall, command: string | undefined, shown: PreparedCall): Promise<Permitted> {
+  async #prepareAgain(
+    planned: PlannedCall,
+    command: string | undefined,
+    shown: PreparedCall,
+    signal: AbortSignal,
+  ): Promise<Permitted> {
     const edited = command !== undefined && shown.action?.type === 'command' && command !== shown.action.command;
-    const again = await planned.tool.prepare(edited ? { ...planned.input, command } : planned.input);
+    const input = edited ? { ...planned.input, command } : planned.input;
+    const again = await unlessAborted(signal, () => planned.tool.prepare(input));
+    if (!again) return { refused: UNSTARTED };
     if (again.action) planned.action(again.action);
     const verdict = this.#verdict(planned, again);
     if (typeof verdict === 'object') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
@@ -256,29 +262,55 @@ export class ToolRunner {
     });
   }
 
-  /** Does not wait for a tool that ignores the signal, so that Stop always works. */
+  /** Runs a permitted call. A call that has not begun to run when the signal fires does not run later either. */
   async #invoke(
-    { call, message }: PlannedCall,
+    planned: PlannedCall,
     { prepared, answer }: { prepared: PreparedCall; answer?: string },
     signal: AbortSignal,
-  ): Promise<ToolOutcome> {
-    let stop: (() => void) | undefined;
-    const stopped = new Promise<ToolOutcome>((resolve) => {
-      stop = () => resolve({ output: '', failed: true });
-      signal.addEventListener('abort', stop);
-    });
+  ): Promise<ToolState> {
     const mayRead = (path: string) => judge([{ kind: 'read', path }], this.#rules()).effect !== 'deny';
-    const run: ToolRun = { signal, message, call: call.id, mayRead, ...(answer === undefined ? {} : { answer }) };
+    const place = { message: planned.message, call: planned.call.id };
+    const run: ToolRun = { signal, ...place, mayRead, ...(answer === undefined ? {} : { answer }) };
+    let begun = false;
+    const work = async () => {
+      signal.throwIfAborted();
+      begun = true;
+      return prepared.run(run);
+    };
+    const since = this.#deps.now();
+    const outcome = await unlessAborted(signal, async () =>
+      completeOutcome(await this.#record(place, prepared, work, signal)),
+    );
+    if (!outcome || signal.aborted) return begun ? { type: 'stopped' } : UNSTARTED;
+    return outcomeState(outcome, this.#deps.now() - since);
+  }
+
+  /** Does the work, with a record of the files that it changes. */
+  #record(
+    source: ChangeSource,
+    { action }: PreparedCall,
+    work: () => Promise<ToolOutcome>,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
     const { checkpoints } = this.#deps;
-    const changes = prepared.action?.type === 'changes' ? prepared.action.changes : [];
-    const work = () => prepared.run(run);
-    try {
-      const running =
-        checkpoints && changes.length > 0 ? checkpoints.record({ message, call: call.id }, changes, work) : work();
-      return await Promise.race([running, stopped]);
-    } finally {
-      if (stop) signal.removeEventListener('abort', stop);
-    }
+    const changes = action?.type === 'changes' ? action.changes : [];
+    return checkpoints && changes.length > 0 ? checkpoints.record(source, changes, work, signal) : work();
+  }
+}
+
+/**
+ * Returns the result of the work, or undefined when the signal fires first. Does not wait for work that ignores the
+ * signal, so that Stop always works.
+ */
+async function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const aborted = Promise.withResolvers<undefined>();
+  const stop = () => aborted.resolve(undefined);
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -290,8 +322,7 @@ function cautionText(confirmation: RequiredConfirmation): string {
   return typeof confirmation === 'boolean' ? '' : `${confirmation.kind} ${confirmation.path}`;
 }
 
-function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number, signal: AbortSignal): ToolState {
-  if (signal.aborted) return { type: 'stopped' };
+function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number): ToolState {
   const text = cutMiddle(output, MAX_OUTPUT);
   const code = exitCode === undefined ? {} : { exitCode };
   return { type: 'done', output: text, ...(failed ? { failed } : {}), ...code, ms };

@@ -10,6 +10,11 @@ export interface ToolOutcome {
   readonly failed?: true;
   /** Of a command. */
   readonly exitCode?: number;
+  /**
+   * Waits for text to append to `output`, such as the problems that a change causes. It is called after the change has
+   * been recorded: what the user edits while it waits is not part of the change.
+   */
+  readonly followUp?: () => Promise<string>;
 }
 
 /**
@@ -80,6 +85,11 @@ export interface SavedRules {
   rules(): RuleTexts;
   /** Adds rules that allow calls. */
   allow(rules: readonly string[]): void;
+}
+
+/** Appends the text of `followUp` to the output. */
+export async function completeOutcome({ followUp, ...outcome }: ToolOutcome): Promise<ToolOutcome> {
+  return followUp ? { ...outcome, output: outcome.output + (await followUp()) } : outcome;
 }
 
 /** Identifies a tool in rules. It has the origin, so that a namesake is not included. */

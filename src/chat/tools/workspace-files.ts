@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findRealPath, isWithin } from '../../base/real-path.ts';
 import { type Caution, cautionKind } from './caution.ts';
@@ -19,22 +20,38 @@ export interface WorkspaceFile {
 
 /**
  * Finds the file for a path that a model wrote. Undefined if it is outside the workspace, also through a link, and for
- * a link to a file that does not exist.
+ * a link to a file that does not exist. With several folders, a path without a folder's name is that of the first
+ * folder in which the file exists, or of the first folder for a new file.
  */
 export async function findInWorkspace(
   roots: readonly WorkspaceRoot[],
   written: string,
 ): Promise<WorkspaceFile | undefined> {
+  let missing: WorkspaceFile | undefined;
   for (const candidate of candidates(roots, written)) {
-    const real = await findRealPath(candidate);
-    if (real === undefined) continue;
-    for (const root of roots) {
-      const realRoot = await findRealPath(root.path);
-      if (realRoot === undefined || !isWithin(realRoot, real)) continue;
-      return { root, relative: path.relative(realRoot, real).split(path.sep).join('/'), real, realRoot };
-    }
+    const file = await findInRoots(roots, candidate);
+    if (file && (await exists(file.real))) return file;
+    missing ??= file;
+  }
+  return missing;
+}
+
+async function findInRoots(roots: readonly WorkspaceRoot[], file: string): Promise<WorkspaceFile | undefined> {
+  const real = await findRealPath(file);
+  if (real === undefined) return undefined;
+  for (const root of roots) {
+    const realRoot = await findRealPath(root.path);
+    if (realRoot === undefined || !isWithin(realRoot, real)) continue;
+    return { root, relative: path.relative(realRoot, real).split(path.sep).join('/'), real, realRoot };
   }
   return undefined;
+}
+
+function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Models write both kinds of slashes. With several folders, they write the folder's name before the path. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { Checkpoints } from '../../../src/chat/checkpoints/checkpoints.ts';
+import { completeOutcome } from '../../../src/chat/tools/tools.ts';
 import { EditorFiles } from '../../../src/extension/chat/tools/editor-files.ts';
 import { fileTools } from '../../../src/extension/chat/tools/file-tools.ts';
 import { symbolChangingTools, symbolTools } from '../../../src/extension/chat/tools/symbol-tools.ts';
@@ -33,13 +34,15 @@ describe('chat tools that change files', () => {
     rmSync(kept, { recursive: true, force: true });
   });
 
-  /** Runs a call with its checkpoint, as the agent loop does. */
-  const change = async (name: string, input: Record<string, unknown>) => {
+  /** Runs a call with its checkpoint. Returns its outcome before the follow-up. */
+  const recorded = async (name: string, input: Record<string, unknown>) => {
     const prepared = await calls.prepare(name, input);
     const changes = prepared.action?.type === 'changes' ? prepared.action.changes : [];
     const run = () => prepared.run({ signal: new AbortController().signal, message: 'm', call: 'c' });
-    return (await checkpoints.record({ message: 'm', call: 'c' }, changes, run)).output;
+    return checkpoints.record({ message: 'm', call: 'c' }, changes, run);
   };
+  /** Runs a call as the agent loop does. */
+  const change = async (name: string, input: Record<string, unknown>) => completeOutcome(await recorded(name, input));
   const undoAll = async () => checkpoints.undo((await checkpoints.changes()).map(({ id }) => id));
 
   it('edit_file: an edit of several lines fits a file with Windows line ends, and writes them', async () => {
@@ -139,6 +142,56 @@ describe('chat tools that change files', () => {
     assert.equal(read('sub/new name.txt'), 'moved\r\n');
   });
 
+  /** Lets the tools see two workspace folders named `src`. VS Code can't add folders without a restart. */
+  const withNamesakes = async (work: () => Promise<void>) => {
+    const folders = ['client/src', 'server/src'].map((path, index) => ({ uri: uri(path), name: 'src', index }));
+    const folderOf = (file: vscode.Uri) => folders.find((folder) => file.path.startsWith(`${folder.uri.path}/`));
+    const stubs = {
+      workspaceFolders: folders,
+      getWorkspaceFolder: folderOf,
+      asRelativePath: (file: vscode.Uri) => `src/${relative(folderOf(file)?.uri.fsPath ?? '', file.fsPath)}`,
+    };
+    const real = Object.getOwnPropertyDescriptors(vscode.workspace);
+    for (const [name, value] of Object.entries(stubs))
+      Object.defineProperty(vscode.workspace, name, { value, configurable: true });
+    try {
+      await work();
+    } finally {
+      for (const [name, descriptor] of Object.entries(real))
+        if (name in stubs) Object.defineProperty(vscode.workspace, name, descriptor);
+    }
+  };
+
+  it('files: with two workspace folders of one name, the file that the card shows is changed, and undo finds it', async () => {
+    for (const side of ['client', 'server']) {
+      mkdirSync(join(root, side, 'src'), { recursive: true });
+      for (const name of ['edited', 'moved', 'gone']) write(`${side}/src/${name}.txt`, `${name} of the ${side}\n`);
+    }
+    const path = (name: string) => join(root, 'server/src', name);
+    const texts = (side: string) =>
+      ['edited', 'moved', 'gone', 'new'].map((name) => {
+        const file = `${side}/src/${name}.txt`;
+        return existsSync(join(root, file)) ? read(file) : undefined;
+      });
+    const before = [texts('client'), texts('server')];
+    await withNamesakes(async () => {
+      const edit = { old_text: 'edited', new_text: 'EDITED' };
+      const both = ['client', 'server'].map((side) => ({ ...edit, path: join(root, side, 'src/edited.txt') }));
+      await change('edit_file', { edits: both });
+      await change('rename_file', { path: path('moved.txt'), new_path: path('new.txt') });
+      await change('delete_file', { path: path('gone.txt') });
+      assert.deepEqual(texts('client'), [
+        'EDITED of the client\n',
+        'moved of the client\n',
+        'gone of the client\n',
+        undefined,
+      ]);
+      assert.deepEqual(texts('server'), ['EDITED of the server\n', undefined, undefined, 'moved of the server\n']);
+      await undoAll();
+    });
+    assert.deepEqual([texts('client'), texts('server')], before);
+  });
+
   const REFUSED: readonly [tool: string, input: Record<string, string>, reason: RegExp][] = [
     ['create_file', { path: 'changed/a.ts', content: '' }, /already exists/],
     ['rename_file', { path: 'changed/a.ts', new_path: 'changed/b.ts' }, /b\.ts already exists/],
@@ -157,7 +210,7 @@ describe('chat tools that change files', () => {
     });
   }
 
-  it('edit_file: reports the problems that it causes', async () => {
+  it('edit_file: reports the problems that it causes, after the change was recorded', async () => {
     write('checked.txt', 'good\n');
     const problems = vscode.languages.createDiagnosticCollection('test');
     const check = vscode.workspace.onDidChangeTextDocument(({ document }) => {
@@ -165,9 +218,11 @@ describe('chat tools that change files', () => {
       if (document.getText().startsWith('bad'))
         problems.set(document.uri, [new vscode.Diagnostic(range, 'This is bad.', vscode.DiagnosticSeverity.Error)]);
     });
-    const output = await change('edit_file', { path: 'changed/checked.txt', old_text: 'good', new_text: 'bad' });
+    const outcome = await recorded('edit_file', { path: 'changed/checked.txt', old_text: 'good', new_text: 'bad' });
+    const { output } = await completeOutcome(outcome);
     check.dispose();
     problems.dispose();
+    assert.equal(outcome.output, 'changed/checked.txt was changed: 1 lines added, 1 removed.');
     assert.match(
       output,
       /^changed\/checked\.txt was changed: 1 lines added, 1 removed\.\nProblems after this change:\nchanged\/checked\.txt:1:1: error: This is bad\.$/,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChatTool, ToolInput, ToolOutcome } from '../../../src/chat/tools/tools.ts';
+import { type ChatTool, completeOutcome, type ToolInput, type ToolOutcome } from '../../../src/chat/tools/tools.ts';
 
 /** Calls tools as the agent loop does, without asking anyone. */
 export class ToolCalls {
@@ -16,7 +16,8 @@ export class ToolCalls {
   }
 
   async run(name: string, input: ToolInput, signal = new AbortController().signal): Promise<ToolOutcome> {
-    return (await this.prepare(name, input)).run({ signal, message: 'm', call: 'c' });
+    const prepared = await this.prepare(name, input);
+    return completeOutcome(await prepared.run({ signal, message: 'm', call: 'c' }));
   }
 
   async output(name: string, input: ToolInput): Promise<string> {

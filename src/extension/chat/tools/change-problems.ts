@@ -11,7 +11,10 @@ const MAX_PROBLEMS = 20;
 
 /** Watches the problems of files that are about to change. */
 export interface ChangeProblems extends vscode.Disposable {
-  /** The new errors and warnings, when the language extensions have reported; empty: none. */
+  /**
+   * Resolves with the new errors and warnings when the language extensions have reported, or the signal has fired;
+   * empty: none. Ends the watch.
+   */
   found(): Promise<string>;
 }
 
@@ -22,8 +25,8 @@ export function problemsAfter(files: readonly vscode.Uri[], signal: AbortSignal)
   return {
     dispose: watch.dispose,
     found: async () => {
-      if (files.length === 0) return '';
-      await watch.settled(hasReports(files) ? FIRST_MS : UNKNOWN_MS);
+      if (files.length > 0 && !signal.aborted) await watch.settled(hasReports(files) ? FIRST_MS : UNKNOWN_MS);
+      watch.dispose();
       const fresh = files.flatMap((file) =>
         relevant(file)
           .filter((problem) => !before.has(problemKey(problem)))

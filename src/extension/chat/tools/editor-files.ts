@@ -24,8 +24,10 @@ export class EditorFiles implements Files {
   /** Writes exactly these bytes, unless the file has unsaved changes: then only the text in the editor changes. */
   async apply(operations: readonly FileOperation[]): Promise<void> {
     for (const operation of operations) {
-      if (operation.type === 'rename') await moveFile(operation.path, operation.newPath);
-      if (operation.type === 'delete') await deleteFile(operation.path);
+      if (operation.type === 'write') continue;
+      const { uri } = await workspaceFile(operation.path);
+      if (operation.type === 'delete') await deleteFile(uri);
+      else await moveFile(uri, (await workspaceFile(operation.newPath)).uri);
     }
     const writes = operations.filter((operation) => operation.type === 'write');
     const known = await Promise.all(writes.map(async (write) => ({ write, text: await knownText(write) })));
@@ -113,17 +115,21 @@ async function hasBytes(uri: vscode.Uri, content: Uint8Array): Promise<boolean> 
 }
 
 /** @throws Error if the new path exists, or the file has unsaved changes. */
-export async function moveFile(path: string, newPath: string): Promise<void> {
-  const [from, to] = await Promise.all([workspaceFile(path), workspaceFile(newPath)]);
-  if (openDocument(from.uri)?.isDirty) throw new Error(`${path} has unsaved changes. It was not renamed.`);
+export async function moveFile(from: vscode.Uri, to: vscode.Uri): Promise<void> {
+  if (openDocument(from)?.isDirty)
+    throw new Error(`${workspaceRelativePath(from)} has unsaved changes. It was not renamed.`);
   // Through `fs`: `WorkspaceEdit.renameFile` makes language extensions open dialogs about imports.
-  await vscode.workspace.fs.rename(from.uri, to.uri, { overwrite: false });
+  await vscode.workspace.fs.rename(from, to, { overwrite: false });
 }
 
-/** Deletes a file, to the trash where the system has one. */
-export async function deleteFile(path: string): Promise<'trash' | 'deleted'> {
-  const { uri } = await workspaceFile(path);
-  if (openDocument(uri)?.isDirty) throw new Error(`${path} has unsaved changes. It was not deleted.`);
+/**
+ * Deletes a file, to the trash where the system has one.
+ *
+ * @throws Error if the file has unsaved changes.
+ */
+export async function deleteFile(uri: vscode.Uri): Promise<'trash' | 'deleted'> {
+  if (openDocument(uri)?.isDirty)
+    throw new Error(`${workspaceRelativePath(uri)} has unsaved changes. It was not deleted.`);
   try {
     await vscode.workspace.fs.delete(uri, { useTrash: true });
     return 'trash';

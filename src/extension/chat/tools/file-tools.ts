@@ -11,7 +11,7 @@ import {
 import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
 import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
-import { type ChangeProblems, problemsAfter } from './change-problems.ts';
+import { problemsAfter } from './change-problems.ts';
 import {
   deleteFile,
   moveFile,
@@ -78,17 +78,18 @@ async function prepareEdit(
   input: Replacement & { readonly edits?: readonly Replacement[] | undefined },
 ): Promise<PreparedCall> {
   const all = input.edits && input.edits.length > 0 ? input.edits : [input];
-  const byPath = new Map<string, { readonly file: FoundFile; readonly written: string; readonly edits: TextEdit[] }>();
+  const byFile = new Map<string, { readonly file: FoundFile; readonly written: string; readonly edits: TextEdit[] }>();
   for (const edit of all) {
     const written = edit.path ?? input.path;
     if (written === undefined) throw new Error('path is missing.');
     const file = await workspaceFile(written);
-    const known = byPath.get(file.relative) ?? { file, written, edits: [] };
-    byPath.set(file.relative, known);
+    const key = file.uri.toString();
+    const known = byFile.get(key) ?? { file, written, edits: [] };
+    byFile.set(key, known);
     known.edits.push({ oldText: edit.old_text ?? '', newText: edit.new_text ?? '', all: edit.replace_all ?? false });
   }
   const prepared: PreparedEdit[] = [];
-  for (const { file, written, edits } of byPath.values()) prepared.push(await preparedEdit(file, written, edits));
+  for (const { file, written, edits } of byFile.values()) prepared.push(await preparedEdit(file, written, edits));
   return changingCall(
     prepared.map(({ change }) => change),
     prepared.map(({ caution }) => caution),
@@ -156,7 +157,7 @@ async function prepareRename({ path, new_path: newPath }: { path: string; new_pa
   if (await statOf(to.uri)) throw new Error(`${to.relative} already exists.`);
   const cautions = [cautionFor(from, path, 'write') ?? true, cautionFor(to, newPath, 'write') ?? true];
   return changingCall([renameChange(from.relative, to.relative)], cautions, async () => {
-    await moveFile(from.relative, to.relative);
+    await moveFile(from.uri, to.uri);
     return '';
   });
 }
@@ -167,7 +168,7 @@ async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall
   const document = await textDocument(file.uri);
   const change = document ? textChange(file.relative, document.getText(), undefined) : opaqueDeletion(file.relative);
   return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () =>
-    (await deleteFile(file.relative)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
+    (await deleteFile(file.uri)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
   );
 }
 
@@ -197,17 +198,21 @@ function changingCall(
     action: { type: 'changes', changes: changes.map(({ change }) => change) },
     changes,
     run: async ({ signal }): Promise<ToolOutcome> => {
-      const problems: ChangeProblems = problemsAfter(changed, signal);
+      const problems = problemsAfter(changed, signal);
       try {
         const note = await apply();
-        const done = `${changes.map(({ change }) => changeText(change)).join('\n')}${note}`;
-        const found = await problems.found();
-        return { output: found === '' ? done : `${done}\nProblems after this change:\n${found}` };
-      } finally {
+        const output = `${changes.map(({ change }) => changeText(change)).join('\n')}${note}`;
+        return { output, followUp: async () => problemsText(await problems.found()) };
+      } catch (error) {
         problems.dispose();
+        throw error;
       }
     },
   };
+}
+
+function problemsText(found: string): string {
+  return found === '' ? '' : `\nProblems after this change:\n${found}`;
 }
 
 async function createFile({ uri, relative }: FoundFile, content: string): Promise<void> {

@@ -1,9 +1,23 @@
 import * as vscode from 'vscode';
 import { findInWorkspace, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 
-/** The path relative to the workspace folder, with the folder's name if there are several. */
+/**
+ * The path relative to the workspace folder, with the folder's name if there are several. Absolute if two folders have
+ * this name, so that `workspaceFile` finds the same file for it.
+ */
 export function workspaceRelativePath(uri: vscode.Uri): string {
-  return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
+  const path = sharesName(vscode.workspace.getWorkspaceFolder(uri))
+    ? absolutePath(uri)
+    : vscode.workspace.asRelativePath(uri);
+  return path.replaceAll('\\', '/');
+}
+
+function sharesName(folder: vscode.WorkspaceFolder | undefined): boolean {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ name }) => name === folder?.name).length > 1;
+}
+
+function absolutePath(uri: vscode.Uri): string {
+  return uri.scheme === 'file' ? uri.fsPath : uri.path;
 }
 
 /** A workspace file: its URI after resolving links, and the file on disk. */
