@@ -376,6 +376,14 @@ describe('rules for files, addresses and tools', () => {
     assert.equal(offeredRules([cat('drafts/a.txt')], rules), undefined);
   });
 
+  it('rules: an absolute path of a file, whose folder has an ambiguous name, is denied or asked about as in the folder', () => {
+    const rules = { allow: ['read:src/**'], ask: ['read:src/drafts/**'], deny: ['read:src/private/**'] };
+    for (const folder of ['/work/server', 'C:\\work\\server']) {
+      const effect = (path: string) => judge([{ kind: 'read', path: `${folder}/src/${path}` }], rules).effect;
+      assert.deepEqual([effect('private/a'), effect('drafts/a'), effect('a')], ['deny', 'ask', 'none']);
+    }
+  });
+
   it('rules: a rule that can’t be read has no effect', () => {
     const rules = { ...NO_RULES, allow: ['edit', 'edit:', 'everything:**', ':**'] };
     assert.equal(judge([edit('a')], rules).effect, 'none');

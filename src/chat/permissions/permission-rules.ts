@@ -62,11 +62,18 @@ export function offeredRules(subjects: readonly Subject[], rules: RuleTexts): re
 
 function judgeSubject(subject: Subject, rules: RuleTexts): Verdict {
   if (subject.kind === 'command') return judgeCommandWithFiles(subject, rules);
-  const find = (texts: readonly string[]) => texts.find((text) => covers(text, subject));
-  const denied = find(rules.deny);
+  const denied = rules.deny.find((text) => restricts(text, subject));
   if (denied !== undefined) return { effect: 'deny', rule: denied };
-  if (find(rules.ask) !== undefined) return { effect: 'ask' };
-  return { effect: find(rules.allow) === undefined ? 'none' : 'allow' };
+  if (rules.ask.some((text) => restricts(text, subject))) return { effect: 'ask' };
+  return { effect: rules.allow.some((text) => covers(text, subject)) ? 'allow' : 'none' };
+}
+
+/** A file has an absolute path if the name of its workspace folder is ambiguous. Rules have the path in the folder. */
+function restricts(text: string, subject: Exclude<Subject, { kind: 'command' }>): boolean {
+  if (covers(text, subject)) return true;
+  if (!('path' in subject) || !/^(?:[\\/]|[A-Za-z]:[\\/])/.test(subject.path)) return false;
+  const names = subject.path.split(/[\\/]/);
+  return names.some((name, first) => name !== '' && covers(text, { ...subject, path: names.slice(first).join('/') }));
 }
 
 function judgeCommandWithFiles(subject: Extract<Subject, { kind: 'command' }>, rules: RuleTexts): Verdict {
