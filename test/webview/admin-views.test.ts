@@ -93,6 +93,7 @@ describe('views of the admin page', function () {
 
   it('admin page: axe finds nothing in the sign-in form and in the dialogs', async () => {
     const { page, close } = await site.open('/admin', { key: null });
+    await page.getByRole('heading', { level: 1 }).waitFor();
     assert.deepEqual(await violations(page), []);
     await close();
     const keys = await site.open('/admin/keys');
