@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../host/code-server.ts';
-import { type Program, programPath, serverPath } from '../host/debian.ts';
+import { CADDY, HAPROXY, NGINX, type Program, programPath } from '../host/programs.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const GATEWAY_PORTS = [4181, 4182, 4183];
@@ -23,7 +23,7 @@ export interface Balancer {
 export const BALANCERS: readonly Balancer[] = [
   {
     checks: true,
-    program: { name: 'HAProxy', paths: ['/usr/sbin/haproxy'], debianPackage: 'haproxy' },
+    program: HAPROXY,
     file: 'haproxy.cfg',
     around: (folder, text) => {
       writeFileSync(join(folder, 'haproxy.cfg'), text);
@@ -32,7 +32,7 @@ export const BALANCERS: readonly Balancer[] = [
   },
   {
     checks: false,
-    program: { name: 'nginx', paths: ['/usr/sbin/nginx', '/opt/homebrew/bin/nginx'], debianPackage: 'nginx' },
+    program: NGINX,
     file: 'nginx.conf',
     around: (folder, text) => {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -45,7 +45,7 @@ export const BALANCERS: readonly Balancer[] = [
   },
   {
     checks: true,
-    program: { name: 'Caddy', paths: ['/usr/bin/caddy', '/opt/homebrew/bin/caddy'], debianPackage: 'caddy' },
+    program: CADDY,
     file: 'Caddyfile',
     around: (folder, text) => {
       const site = text.replace(HOST, '').replace('{\n', '{\n\tbind 127.0.0.1\n');
@@ -65,8 +65,7 @@ export interface RunningBalancer {
 /** Starts a balancer in front of gateways on three ports. */
 export async function startBalancer(balancer: Balancer, ports: readonly number[]): Promise<RunningBalancer> {
   const { program, file, around } = balancer;
-  // HAProxy needs libraries of other packages.
-  const path = program.name === 'HAProxy' ? programPath(program) : serverPath(program);
+  const path = programPath(program);
   const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-'));
   const port = await freePort();
   const text = GATEWAY_PORTS.reduce(

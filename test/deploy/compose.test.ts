@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { isObject } from '../../src/base/json.ts';
-import { serverPath } from '../host/debian.ts';
+import { COMPOSE_SCHEMA, programPath } from '../host/programs.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 /** Files that the user writes. */
@@ -21,11 +21,7 @@ function member(value: unknown, name: string): Record<string, unknown> {
 describe('deploy/compose.yaml', () => {
   it('compose: is valid by the schema of Debian’s docker-compose', function () {
     this.timeout(120_000);
-    const schema = serverPath({
-      name: 'schema of Compose',
-      paths: ['/usr/lib/python3/dist-packages/compose/config/compose_spec.json'],
-      debianPackage: 'docker-compose',
-    });
+    const schema = programPath(COMPOSE_SCHEMA);
     const ajv = new Ajv({ strict: false, validateFormats: false });
     // It is written for an older version of JSON Schema.
     const old = (key: string, value: unknown) => key === '$schema' || (key === 'id' && typeof value === 'string');

@@ -7,16 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { KEY, providers, startTestGateway, type TestGateway } from '../gateway/gateway-under-test.ts';
-import { type Program, serverPath } from '../host/debian.ts';
+import { CADDY, NGINX, type Program, programPath } from '../host/programs.ts';
 import { blocks } from './pages.ts';
 
 const HOST = 'ai.example.com';
-const NGINX: Program = {
-  name: 'nginx',
-  paths: ['/usr/sbin/nginx', '/opt/homebrew/bin/nginx'],
-  debianPackage: 'nginx',
-};
-const CADDY: Program = { name: 'Caddy', paths: ['/usr/bin/caddy', '/opt/homebrew/bin/caddy'], debianPackage: 'caddy' };
 
 const snippets = blocks('docs/gateway.md');
 const snippet = (part: string) => snippets.find((block) => block.text.includes(part))?.text ?? '';
@@ -64,7 +58,7 @@ describe('the proxies of docs/gateway.md', () => {
 
       before(async function () {
         this.timeout(300_000);
-        const path = serverPath(program);
+        const path = programPath(program);
         gateway = await startTestGateway({
           config: (url) => ({ provider: providers(url), gateway: { allowedHosts: [HOST] } }),
         });

@@ -1,19 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { type Program, programPath } from './debian.ts';
-
-const CHROMIUM: Program = {
-  name: 'Chrome or Chromium',
-  paths: [
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-    '/usr/bin/google-chrome-stable',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-  ],
-  debianPackage: 'chromium',
-  variable: 'CHROME_PATH',
-};
+import { CHROMIUM, programPath } from './programs.ts';
 
 // Chromium looks up its vendor's hosts at every start; the tests run without an internet.
 const QUIET = [

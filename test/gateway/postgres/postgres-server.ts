@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../../host/code-server.ts';
-import { programPath } from '../../host/debian.ts';
+import { POSTGRES, programPath } from '../../host/programs.ts';
 
 export const PASSWORD = 'pw-canary/%';
 
@@ -30,12 +30,7 @@ export interface PostgresServer {
 
 /** Path of the server; installs Debian's package when root and absent. */
 export function postgresPath(): string {
-  return programPath({
-    name: 'Postgres',
-    paths: [15, 16, 17].map((version) => `/usr/lib/postgresql/${version}/bin/postgres`),
-    debianPackage: 'postgresql',
-    variable: 'SVC_TEST_POSTGRES',
-  });
+  return programPath(POSTGRES);
 }
 
 /** Debian's Postgres with an empty cluster in a temporary folder. */

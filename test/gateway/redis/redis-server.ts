@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../host/code-server.ts';
-import { programPath } from '../../host/debian.ts';
+import { programPath, REDIS } from '../../host/programs.ts';
 
 export interface RedisServer {
   readonly url: string;
@@ -20,17 +20,9 @@ export interface RedisServer {
   close(): Promise<void>;
 }
 
-/**
- * Path of the server; installs Debian's package when root and absent. The program of `redis-tools` is the server too,
- * and that package starts none.
- */
+/** Path of the server; installs Debian's package when root and absent. */
 export function redisPath(): string {
-  return programPath({
-    name: 'Redis',
-    paths: ['/usr/bin/redis-server', '/usr/bin/redis-check-rdb', '/opt/homebrew/bin/redis-server'],
-    debianPackage: 'redis-tools',
-    variable: 'SVC_TEST_REDIS',
-  });
+  return programPath(REDIS);
 }
 
 export async function startRedis(password?: string): Promise<RedisServer> {
