@@ -17,7 +17,7 @@ describe('code completion through the gateway', () => {
   after(() => gateway.close());
   afterEach(() => {
     gateway.upstream.respond(undefined);
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 
   async function open(): Promise<IncomingMessage> {
@@ -69,7 +69,7 @@ describe('code completion through the gateway', () => {
     assert.ok(written < 50_000_000, `${written} bytes were taken for a client that reads none`);
     assert.equal(gone, false);
     response.destroy();
-    while (!gone || gateway.metrics.active > 0) await new Promise(setImmediate);
+    while (!gone || gateway.active > 0) await new Promise(setImmediate);
     const [row, ...more] = gateway.rows().slice(rows);
     assert.deepEqual([row?.outcome, row?.estimated, more], ['client-gone', 1, []]);
   });

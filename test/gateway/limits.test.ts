@@ -203,7 +203,7 @@ describe('memory of bodies', () => {
     }
     // The gateway may notice the last ones after they have closed.
     while (ended() < before + 5) await new Promise(setImmediate);
-    while (gateway.metrics.active > 0) await new Promise(setImmediate);
+    while (gateway.active > 0) await new Promise(setImmediate);
     gateway.upstream.respond(() => undefined);
     for (let round = 0; round < 3; round += 1) {
       const before = gateway.upstream.requests.length;
@@ -217,7 +217,7 @@ describe('memory of bodies', () => {
       await gateway.upstream.request(before);
       leaving.abort();
       await assert.rejects(gone);
-      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      while (gateway.active > 0) await new Promise(setImmediate);
     }
     gateway.upstream.respond(undefined);
     await answered();

@@ -22,7 +22,7 @@ describe('several frames in one read', () => {
   after(() => gateway.close());
   afterEach(() => {
     gateway.upstream.respond(undefined);
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 
   /** A stream of `up/m` whose upstream sends the frames with `answer`. */
@@ -199,7 +199,7 @@ describe('several frames in one read', () => {
         response.destroy();
         assert.equal(await (await gateway.upstream.request(at + n)).closed, true);
       }
-      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      while (gateway.active > 0) await new Promise(setImmediate);
       const outcomes = gateway
         .rows()
         .slice(rows)
