@@ -7,6 +7,7 @@ import { Checkpoints, type CheckpointsDeps } from '../../src/chat/checkpoints/ch
 import type { FileOperation, Files } from '../../src/chat/checkpoints/files.ts';
 import { mergeLines } from '../../src/chat/checkpoints/merge-lines.ts';
 import { type FileChange, opaqueDeletion, renameChange, textChange } from '../../src/chat/tools/file-change.ts';
+import { until } from '../gateway/until.ts';
 
 /** The files of a workspace in memory. */
 class MemoryFiles implements Files {
@@ -171,13 +172,13 @@ describe('checkpoints', () => {
         return new Promise(() => undefined);
       });
     void crash('a', () => memory.files.set('a', 'new'));
-    while (memory.files.get('a') === 'old') await new Promise(setImmediate);
+    await until('the file a changes', () => memory.files.get('a') !== 'old');
     checkpoints = open();
     let started = false;
     void crash('b', () => {
       started = true;
     });
-    while (!started) await new Promise(setImmediate);
+    await until('the edit starts', () => started);
     appendFileSync(join(folder, 'journal.jsonl'), '{"type":"en');
     checkpoints = open();
     await checkpoints.settle();

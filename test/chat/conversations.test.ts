@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { History } from '../../src/chat/history/history.ts';
+import type { ChatSession } from '../../src/chat/session/session.ts';
 import { messageText, type Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
+import { until } from '../gateway/until.ts';
 import { pausedConversations } from './paused-conversations.ts';
 import { LABEL, modelAt, whenPatch } from './test-session.ts';
 
@@ -31,6 +33,7 @@ describe('a conversation that another window streams', () => {
     file = join(folder, 'c1.jsonl');
     writeFileSync(file, [HEAD, ...OPEN].map(line).join(''));
     ahead = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
     conversations = new Conversations({
       session: {
         model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
@@ -45,10 +48,25 @@ describe('a conversation that another window streams', () => {
     });
   });
   afterEach(() => {
+    mock.timers.reset();
     conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
   const isEnd = (patch: Patch) => patch.type === 'end';
+
+  /** Lets time pass until the window has seen a patch. It reads the file again after each second. */
+  async function whenEnded(session: ChatSession): Promise<void> {
+    const ended = whenPatch(session, isEnd);
+    let over = false;
+    void ended.then(() => {
+      over = true;
+    });
+    // The next timer is set when the file has been read.
+    while (!over) {
+      mock.timers.tick(1_000);
+      await new Promise(setImmediate);
+    }
+  }
 
   it('conversation in two windows: the answer is shown but not written a second time', async () => {
     const { session, kept } = await conversations.open('c1').then((open) => ({
@@ -58,7 +76,7 @@ describe('a conversation that another window streams', () => {
     assert.equal(session.messages.at(-1)?.ending, undefined);
     appendFileSync(file, REST.map(line).join(''));
     const written = readFileSync(file, 'utf8');
-    await whenPatch(session, isEnd);
+    await whenEnded(session);
     assert.deepEqual(session.messages.at(-1)?.parts, [{ type: 'text', text: 'Half and whole.' }]);
     assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
     await kept();
@@ -68,7 +86,7 @@ describe('a conversation that another window streams', () => {
   it('conversation in two windows: the answer is marked as interrupted once no window writes it', async () => {
     const { session } = await conversations.open('c1');
     ahead = 60_000;
-    await whenPatch(session, isEnd);
+    await whenEnded(session);
     const { ending, parts } = session.messages.at(-1) ?? {};
     assert.deepEqual(ending, { type: 'finished', reason: 'closed', outcome: 'interrupted' });
     assert.deepEqual(parts, [{ type: 'text', text: 'Half' }]);
@@ -120,7 +138,7 @@ describe('conversations', () => {
       const file = join(folder, `${session.id}.jsonl`);
       utimesSync(file, 1, 1);
       mock.timers.tick(1500);
-      while (statSync(file).mtimeMs < 2000) await new Promise((resolve) => setImmediate(resolve));
+      await until('the file is marked as changed', () => statSync(file).mtimeMs >= 2000);
       resume();
       await sent;
     } finally {
@@ -172,7 +190,10 @@ describe('conversations', () => {
     void open.session.send({ text: 'Deploy' });
     const second = pausedConversations(folder);
     try {
-      while ((await conversations.history.draft(id)).queue?.length !== 1) await new Promise(setImmediate);
+      await until(
+        'the waiting message is stored',
+        async () => (await conversations.history.draft(id)).queue?.length === 1,
+      );
       const other = await second.conversations.open(id);
       other.users = 1;
       assert.deepEqual(
@@ -182,7 +203,7 @@ describe('conversations', () => {
       resume();
       await sent;
       await open.kept();
-      while (other.session.queue.length > 0) await new Promise(setImmediate);
+      await until('the other window removes the message that was sent', () => other.session.queue.length === 0);
       const asked = other.session.messages.filter(({ role }) => role === 'user');
       assert.deepEqual(asked.map(messageText), ['First', 'Deploy']);
     } finally {

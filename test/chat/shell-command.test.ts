@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningCommand, shellArguments, startShellCommand } from '../../src/chat/tools/shell-command.ts';
+import { until } from '../gateway/until.ts';
 
 /** A process that has ended and is not collected yet does not run. */
 function isRunning(pid: string): boolean {
@@ -63,7 +64,7 @@ describe('shell command', () => {
     });
     assert.equal(code, 'SIGTERM');
     // The signal was sent, and the process ends at some time after it.
-    while (isRunning(output.trim().replace('.', ''))) await new Promise(setImmediate);
+    await until('the child process ends', () => !isRunning(output.trim().replace('.', '')));
   });
 
   it('shell command: ends with its shell, even if background processes remain', async () => {

@@ -8,6 +8,7 @@ import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
+import { until } from '../gateway/until.ts';
 import { pausedConversations } from './paused-conversations.ts';
 
 /** A page of the panel, as VS Code provides it to the host. */
@@ -89,7 +90,7 @@ describe('ChatSurface', () => {
 
   const drafts = () => posted.filter((message) => message.type === 'draft');
   const untilDraft = async (text: string) => {
-    while (drafts().at(-1)?.text !== text) await new Promise(setImmediate);
+    await until('the page gets the draft', () => drafts().at(-1)?.text === text);
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
 
@@ -114,7 +115,7 @@ describe('ChatSurface', () => {
     conversation.draft = { text: 'Second', attachments: [NOTE] };
     say({ type: 'send', text: 'Second' });
     const queued = () => posted.findLast((message) => message.type === 'queue')?.messages ?? [];
-    while (queued().length === 0) await new Promise(setImmediate);
+    await until('the page gets a waiting message', () => queued().length > 0);
     assert.deepEqual(
       queued().map(({ text, attachments }) => [text, attachments[0]?.label]),
       [['Second', 'note.txt']],
@@ -152,12 +153,12 @@ describe('ChatSurface', () => {
     surface.change(conversations.create());
     conversations.release(conversation);
     reading.resolve(undefined);
-    while (session.messages.length === 0) await new Promise(setImmediate);
+    await until('the message is sent', () => session.messages.length > 0);
     resume();
     await session.quiet;
-    while (conversations.find(session.id)) await new Promise(setImmediate);
+    await until('the conversation is closed', () => !conversations.find(session.id));
     const saved = async () => (await conversations.history.load(session.id))?.transcript.messages ?? [];
-    while ((await saved()).length === 0) await new Promise(setImmediate);
+    await until('the conversation is stored', async () => (await saved()).length > 0);
     assert.deepEqual((await saved()).slice(0, 1).map(messageText), ['/review this']);
   });
 
@@ -166,7 +167,7 @@ describe('ChatSurface', () => {
     promptFile = () => reading.promise;
     const onDisk = () => conversations.history.draft(conversation.session.id);
     const untilOnDisk = async (text: string) => {
-      while ((await onDisk()).text !== text) await new Promise(setImmediate);
+      await until('the draft is stored', async () => (await onDisk()).text === text);
     };
     conversation.draft = { text: '/review this', attachments: [NOTE] };
     say({ type: 'send', text: '/review this' });
@@ -184,7 +185,7 @@ describe('ChatSurface', () => {
     say({ type: 'attach-item', item: 'file:note.txt', name: 'note.txt' });
     say({ type: 'send', text: 'Explain @note.txt' });
     reading.resolve([NOTE]);
-    while (conversation.session.messages.length === 0) await new Promise(setImmediate);
+    await until('the message is sent', () => conversation.session.messages.length > 0);
     assert.deepEqual(
       conversation.session.messages[0]?.attachments?.map(({ label }) => label),
       ['note.txt'],
@@ -201,10 +202,10 @@ describe('ChatSurface', () => {
     surface.change(other);
     conversations.release(conversation);
     reading.resolve([NOTE]);
-    while (conversation.draft.attachments.length === 0) await new Promise(setImmediate);
+    await until('the draft has the attachment', () => conversation.draft.attachments.length > 0);
     assert.deepEqual(other.draft.attachments, []);
     say({ type: 'send', text: 'Explain @note.txt' });
-    while (other.session.messages.length === 0) await new Promise(setImmediate);
+    await until('the other conversation sends the message', () => other.session.messages.length > 0);
     assert.deepEqual(lookedUp, ['note.txt']);
   });
 
@@ -215,7 +216,7 @@ describe('ChatSurface', () => {
     say({ type: 'send', text: 'Second' });
     await new Promise(setImmediate);
     reading.resolve(undefined);
-    while (conversation.session.queue.length === 0) await new Promise(setImmediate);
+    await until('a message waits', () => conversation.session.queue.length > 0);
     assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['/first']);
     assert.deepEqual(
       conversation.session.queue.map(({ text }) => text),
@@ -235,7 +236,7 @@ describe('ChatSurface', () => {
   it('ChatSurface: reports other failures to the user', async () => {
     promptFile = () => Promise.reject(new Error('No.'));
     say({ type: 'edit', message: 'x', text: '/nothing' });
-    while (failures.length === 0) await new Promise(setImmediate);
+    await until('a failure is reported', () => failures.length > 0);
     assert.match(String(failures[0]), /No\./);
   });
 
@@ -254,7 +255,7 @@ describe('ChatSurface', () => {
   it('ChatSurface: clears the draft after sending', async () => {
     conversation.draft = { text: 'Hello', attachments: [NOTE] };
     say({ type: 'send', text: 'Hello' });
-    while (conversation.session.messages.length === 0) await new Promise(setImmediate);
+    await until('the message is sent', () => conversation.session.messages.length > 0);
     assert.deepEqual(conversation.draft, { text: '', attachments: [] });
     assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['Hello']);
   });

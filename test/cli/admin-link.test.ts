@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { openState } from '../../src/gateway/state/state-database.ts';
-import { SqliteAdmin } from '../../src/gateway/state-admin.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { StateUnderTest } from '../gateway/state-under-test.ts';
 import { svc } from './run-svc.ts';
 
 describe('svc admin link', () => {
@@ -11,13 +10,12 @@ describe('svc admin link', () => {
     const { code, out, err } = await svc(folder, ['admin', 'link']);
     assert.deepEqual([code, err], [0, '']);
     const [, token = ''] = /^http:\/\/127\.0\.0\.1:4999\/admin#([\w-]{43})\n$/.exec(out) ?? [];
-    const database = await openState(`${folder.home}/.local/share/svc/gateway.db`);
-    const state = new SqliteAdmin(database);
-    assert.deepEqual([await state.useLink(token), await state.useLink(token)], [true, false]);
-    const [entry] = await state.audit({ limit: 1 });
+    const state = await StateUnderTest.open(`${folder.home}/.local/share/svc/gateway.db`);
+    assert.deepEqual([await state.admin.useLink(token), await state.admin.useLink(token)], [true, false]);
+    const [entry] = await state.admin.audit({ limit: 1 });
     assert.deepEqual([entry?.action, entry?.source], ['link.create', 'terminal']);
     assert.ok(!JSON.stringify(entry).includes(token));
-    database.close();
+    state.close();
   });
 
   it('svc admin link: says how to turn the page on', async () => {

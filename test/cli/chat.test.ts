@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { until } from '../gateway/until.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { svc } from './run-svc.ts';
 
@@ -198,7 +199,7 @@ describe('svc chat', () => {
     /** Resolves when a command has printed this. */
     const printed = async (line: string, text: RegExp) => {
       input.write(`${line}\r`);
-      while (!text.test(err)) await new Promise<void>((resolve) => setImmediate(resolve));
+      await until(`${text} on the error output`, () => text.test(err));
     };
     await new Promise<void>((resolve) => {
       prompted = () => prompts > 0 && resolve();

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
-import { transaction } from '../../src/gateway/state/transaction.ts';
-import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { ledgerRow } from '../gateway/ledger-row.ts';
+import { StateUnderTest, stateFile } from '../gateway/state-under-test.ts';
 import { svc } from './run-svc.ts';
 
 const listed = async (folder: ProjectFolder) => JSON.parse((await svc(folder, ['keys', 'list', '--json'])).out);
@@ -14,10 +12,10 @@ describe('limits of svc keys', () => {
     const args =
       '--user ann --budget 20/month --budget 5/day:p/* --mode hard --tz Asia/Kolkata --rpm 60 --rpm 10:p/m --tpm 1000 --parallel 4';
     assert.equal((await svc(folder, ['keys', 'create', '--name', 'k', ...args.split(' ')])).code, 0);
-    const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
+    const state = await StateUnderTest.open(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
     const rows = [ledgerRow({ at: Date.now() }), ledgerRow({ at: Date.now(), model: 'q/m' }), ledgerRow({ at: 1 })];
-    transaction(database, () => new UsageTables(database).write(rows, assert.fail));
-    database.close();
+    state.write(...rows);
+    state.close();
     const [key] = await listed(folder);
     const zone = { time_zone: 'Asia/Kolkata', mode: 'hard' };
     assert.deepEqual([key.user, key.spent, key.budget, key.rpm], ['ann', 1.5, null, 60]);

@@ -13,8 +13,7 @@ describe('svc keys and svc usage with --gateway', () => {
   beforeEach(async () => {
     gateway = await startTestGateway({ config: () => ({ gateway: { admin: true } }) });
     folder = new ProjectFolder();
-    folder.env.SVC_ADMIN_KEY = gateway.store.create({ name: 'boss', admin: 'all' });
-    gateway.keysChanged();
+    folder.env.SVC_ADMIN_KEY = gateway.createKey({ name: 'boss', admin: 'all' });
   });
   afterEach(async () => {
     folder[Symbol.dispose]();
@@ -27,14 +26,14 @@ describe('svc keys and svc usage with --gateway', () => {
     assert.equal(created.code, 0, created.err);
     assert.match(created.out, /^The key ann is shown only once.*\nsvc_[\w-]{43}\n$/);
     assert.equal((await remote('keys', 'update', 'ann', '--tpm', '1000')).code, 0);
-    assert.deepEqual(gateway.store.get('ann')?.limits, {
+    assert.deepEqual(gateway.state.key('ann')?.limits, {
       budgets: [{ usd: 5, period: 'day', timeZone: 'UTC', mode: 'soft', model: 'p/*' }],
       rates: [{ requests: 60, tokens: 1000, model: '*' }],
     });
     assert.match((await remote('keys', 'rotate', 'ann', '--grace', '1h')).out, /\nsvc_[\w-]{43}\n$/);
     assert.match((await remote('keys', 'list')).out, /^ann +ann +rotating +0\.0000 of 5\/day:p\/\* +60 rpm 1000 tpm/m);
     assert.match((await remote('keys', 'revoke', 'ann', '--cut')).out, /^ann is revoked/);
-    assert.equal(gateway.store.get('ann')?.cut, true);
+    assert.equal(gateway.state.key('ann')?.cut, true);
     const again = await remote('keys', 'create', 'ann');
     assert.deepEqual([again.code, again.out], [2, '']);
     assert.match(again.err, /already exists/);
@@ -48,11 +47,11 @@ describe('svc keys and svc usage with --gateway', () => {
   it('svc usage --gateway: prints the same as on the machine of the gateway, in every time zone and format', async () => {
     for (let hour = 0; hour < 60; hour += 1) {
       const at = Date.UTC(2026, 2, 28) + hour * 3_600_000 + hour * 60_000;
-      gateway.ledger.record(ledgerRow({ at, key: `k${hour % 3}`, cost: 1_000_000_001 * (hour + 1) }));
+      gateway.record(ledgerRow({ at, key: `k${hour % 3}`, cost: 1_000_000_001 * (hour + 1) }));
     }
-    gateway.ledger.flush();
+    gateway.flush();
     folder.write('home/.local/share/svc/empty', '');
-    gateway.database.exec(`VACUUM INTO '${folder.home}/.local/share/svc/gateway.db'`);
+    gateway.state.copyTo(`${folder.home}/.local/share/svc/gateway.db`);
     for (const tz of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu']) {
       for (const more of [
         [],
@@ -82,7 +81,7 @@ describe('svc keys and svc usage with --gateway', () => {
         ['ftp://x', 'k', 2, /must be an address/],
         [gateway.url, '', 2, /Set SVC_ADMIN_KEY/],
         [gateway.url, 'svc_wrong_canary', 1, /unknown to this gateway/],
-        [gateway.url, gateway.store.create({ name: 'plain' }), 1, /scope read/],
+        [gateway.url, gateway.createKey({ name: 'plain' }), 1, /scope read/],
         [plain.url, 'svc_wrong_canary', 1, /There is no admin API/],
         [redirecting, 'svc_wrong_canary', 1, /can’t be reached.*redirect/s],
         ['http://127.0.0.1:1', 'svc_wrong_canary', 1, /can’t be reached/],

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
-import { transaction } from '../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { ledgerRow } from '../gateway/ledger-row.ts';
+import { StateUnderTest, stateFile, type UsageRow } from '../gateway/state-under-test.ts';
 import { svc } from './run-svc.ts';
 
+function openStateOf({ env, home }: ProjectFolder): Promise<StateUnderTest> {
+  return StateUnderTest.open(stateFile({ platform: 'linux', env, home }));
+}
+
 async function record(folder: ProjectFolder, ...rows: readonly Partial<UsageRow>[]): Promise<void> {
-  const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
-  const tables = new UsageTables(database);
-  transaction(database, () => tables.write(rows.map(ledgerRow), assert.fail));
-  database.close();
+  const state = await openStateOf(folder);
+  state.write(...rows.map((row) => ledgerRow(row)));
+  state.close();
 }
 
 const ROWS: readonly Partial<UsageRow>[] = [
@@ -104,9 +105,9 @@ describe('svc state check', () => {
       out: 'The state is consistent: 3 rows, 7.000000001 USD spent, equal to the sum of the rows.\n',
       err: '',
     });
-    const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
-    database.exec("UPDATE spent SET nano = nano + 1 WHERE key = 'bob'");
-    database.close();
+    const state = await openStateOf(folder);
+    state.damage('bob', 'sum');
+    state.close();
     const { code, out } = await svc(folder, ['state', 'check', '--json']);
     assert.equal(code, 1);
     assert.deepEqual(

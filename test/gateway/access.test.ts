@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Client } from 'undici';
-import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { PAYMENT_ERRORS } from '../upstream/error-bodies.ts';
 import { play } from '../upstream/scenarios.ts';
 import { chatRequest, readError } from './chat-request.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { limited } from './ledger-row.ts';
+import { hashKey } from './state-under-test.ts';
 
 describe('gateway access', () => {
   let gateway: TestGateway;
@@ -105,45 +105,43 @@ describe('gateway access', () => {
     });
 
     it('key: only the hash is stored, also in the file', async () => {
-      const key = gateway.store.create({ name: 'hashed' });
-      const [listed] = gateway.store.list().filter(({ name }) => name === 'hashed');
+      const key = gateway.createKey({ name: 'hashed' });
+      const [listed] = gateway.state.keys().filter(({ name }) => name === 'hashed');
       assert.match(listed?.hashes[0]?.hash ?? '', /^[0-9a-f]{64}$/);
-      assert.ok(!JSON.stringify(gateway.store.list()).includes(key));
+      assert.ok(!JSON.stringify(gateway.state.keys()).includes(key));
     });
 
     it('key: is valid until it is revoked or expires; during rotation both keys are valid', async () => {
-      const first = gateway.store.create({ name: 'turning' });
-      const second = gateway.store.rotate('turning', 60_000);
-      const past = gateway.store.create({ name: 'past', expiresAt: Date.now() - 1 });
-      gateway.keysChanged();
+      const first = gateway.createKey({ name: 'turning' });
+      const second = gateway.state.rotateKey('turning', 60_000);
+      const past = gateway.createKey({ name: 'past', expiresAt: Date.now() - 1 });
       const status = async (key: string) =>
         (await gateway.post('/chat/completions', chatRequest('chat/m'), withKey(key))).status;
       assert.deepEqual([await status(first), await status(second), await status(past)], [200, 200, 401]);
-      const third = gateway.store.rotate('turning', 0);
+      const third = gateway.state.rotateKey('turning', 0);
       gateway.keysChanged();
       assert.deepEqual([await status(first), await status(second), await status(third)], [401, 401, 200]);
-      gateway.store.revoke('turning');
+      gateway.state.revokeKey('turning');
       gateway.keysChanged();
       assert.equal(await status(third), 401);
     });
   });
 
   it('key: neither a second rotation nor the rotation of a revoked key restores an old one', () => {
-    const first = gateway.store.create({ name: 'turned' });
-    const second = gateway.store.rotate('turned', 0);
-    const third = gateway.store.rotate('turned', 60_000);
+    const first = gateway.createKey({ name: 'turned' });
+    const second = gateway.state.rotateKey('turned', 0);
+    const third = gateway.state.rotateKey('turned', 60_000);
     const holds = (key: string) =>
-      gateway.store.list().some(({ hashes }) => hashes.some(({ hash }) => hash === hashKey(key)));
+      gateway.state.keys().some(({ hashes }) => hashes.some(({ hash }) => hash === hashKey(key)));
     assert.deepEqual([holds(first), holds(second), holds(third)], [false, true, true]);
-    gateway.store.revoke('turned');
-    assert.throws(() => gateway.store.rotate('turned', 60_000), /is revoked/);
+    gateway.state.revokeKey('turned');
+    assert.throws(() => gateway.state.rotateKey('turned', 60_000), /is revoked/);
     assert.deepEqual([holds(first), holds(second), holds(third)], [false, false, false]);
   });
 
   describe('organizations', () => {
     it('organization: its policy blocks a model', async () => {
-      const key = gateway.store.create({ name: 'acme-1', organization: 'acme' });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'acme-1', organization: 'acme' });
       const response = await gateway.post('/chat/completions', chatRequest('chat/free'), withKey(key));
       assert.equal(response.status, 403);
       assert.equal((await readError(response)).error_type, 'model_not_allowed');
@@ -164,8 +162,7 @@ describe('gateway access', () => {
     });
 
     it('organization: the key of another organization gives no access', async () => {
-      const key = gateway.store.create({ name: 'outsider' });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'outsider' });
       const response = await gateway.post(
         '/chat/completions',
         chatRequest('chat/m'),
@@ -328,8 +325,7 @@ describe('gateway access', () => {
 
   describe('budgets and rates', () => {
     it('budget: a key without a budget uses the account of its organization', async () => {
-      const key = gateway.store.create({ name: 'acme-poor', organization: 'acme', limits: limited({ nano: 0 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'acme-poor', organization: 'acme', limits: limited({ nano: 0 }) });
       const status = async (model: string) =>
         (await gateway.post('/chat/completions', chatRequest(model), withKey(key))).status;
       assert.deepEqual([await status('chat/m'), await status('messages/m')], [200, 402]);
@@ -337,8 +333,7 @@ describe('gateway access', () => {
 
     it('budget: a paid model is rejected when the budget is used up, a free one is not', async () => {
       // An answer of 11 and 7 tokens at 1 and 2 USD a million is 0.000025 USD.
-      const key = gateway.store.create({ name: 'poor', limits: limited({ nano: 40_000 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'poor', limits: limited({ nano: 40_000 }) });
       const status = async (model: string) =>
         (await gateway.post('/chat/completions', chatRequest(model), withKey(key))).status;
       assert.deepEqual([await status('chat/m'), await status('chat/m'), await status('chat/m')], [200, 200, 402]);
@@ -348,7 +343,7 @@ describe('gateway access', () => {
       gateway.usage();
       gateway.keysChanged();
       assert.equal(await status('chat/m'), 402, 'what was stored is not forgotten');
-      const [stored] = gateway.store.list().filter(({ name }) => name === 'poor');
+      const [stored] = gateway.state.keys().filter(({ name }) => name === 'poor');
       assert.equal(stored?.spent, 50_000);
     });
 
@@ -362,8 +357,7 @@ describe('gateway access', () => {
       ['/fim/completions', { model: 'code/codestral-x', prompt: 'a', max_tokens: 5 }],
     ] as const) {
       it(`budget: a used up budget rejects a paid model at ${path} without an upstream request`, async () => {
-        const key = gateway.store.create({ name: `poor at ${path}`, limits: limited({ nano: 0 }) });
-        gateway.keysChanged();
+        const key = gateway.createKey({ name: `poor at ${path}`, limits: limited({ nano: 0 }) });
         const before = gateway.upstream.requests.length;
         const refused = await gateway.post(path, body, withKey(key));
         assert.deepEqual([refused.status, (await readError(refused)).error_type], [402, 'usage_limit_exceeded']);
@@ -372,8 +366,7 @@ describe('gateway access', () => {
     }
 
     it('budget: is exceeded at most by the active requests', async () => {
-      const key = gateway.store.create({ name: 'crowd', limits: limited({ nano: 100_000 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'crowd', limits: limited({ nano: 100_000 }) });
       const inFlight = 8;
       let harness = 0;
       const worker = async () => {
@@ -388,8 +381,7 @@ describe('gateway access', () => {
     });
 
     it('rate: exceeding it returns 429 with Retry-After', async () => {
-      const key = gateway.store.create({ name: 'slow', limits: limited({ rpm: 2 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'slow', limits: limited({ rpm: 2 }) });
       const send = () => gateway.post('/chat/completions', chatRequest('chat/free'), withKey(key));
       assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
       const third = await send();
@@ -416,8 +408,7 @@ describe('gateway access', () => {
     for (const [index, [path, body, status]] of refused.entries()) {
       it(`rate: counts a request that is rejected with ${status}: ${path} ${JSON.stringify(body).slice(0, 60)}`, async () => {
         const name = `hammer-${index}`;
-        const key = gateway.store.create({ name, limits: limited({ rpm: 2 }), organization: 'acme' });
-        gateway.keysChanged();
+        const key = gateway.createKey({ name, limits: limited({ rpm: 2 }), organization: 'acme' });
         const statuses = [];
         for (let n = 0; n < 4; n += 1) {
           const answer = await gateway.post(path, body, withKey(key));
@@ -429,8 +420,7 @@ describe('gateway access', () => {
     }
 
     it('rate: counts a request for another organization', async () => {
-      const key = gateway.store.create({ name: 'stranger', limits: limited({ rpm: 1 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'stranger', limits: limited({ rpm: 1 }) });
       const send = () =>
         gateway.post('/chat/completions', chatRequest('chat/m'), withKey(key, { 'x-organization-id': 'acme' }));
       assert.deepEqual([(await send()).status, (await send()).status], [403, 429]);
@@ -493,8 +483,7 @@ describe('gateway access', () => {
     });
 
     it('fallback: a failing free model is not replaced by a paid one without a budget', async () => {
-      const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'spent', limits: limited({ nano: 0 }) });
       const asked = gateway.upstream.requests.length;
       const refused = await gateway.post('/chat/completions', chatRequest('broke/n'), withKey(key));
       assert.deepEqual([refused.status, (await readError(refused)).error_type], [503, 'network_error']);

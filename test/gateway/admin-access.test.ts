@@ -22,9 +22,8 @@ describe('access to the admin API', () => {
       ['boss', 'all'],
       ['user', undefined],
     ] as const) {
-      keys.set(name, gateway.store.create({ name, admin }));
+      keys.set(name, gateway.createKey({ name, admin }));
     }
-    gateway.keysChanged();
   });
   afterEach(() => gateway.close());
 
@@ -85,8 +84,8 @@ describe('access to the admin API', () => {
     ] as const) {
       assert.equal((await call(method, path, as('reader'), body)).status, 403, path);
     }
-    assert.equal(gateway.store.get('new'), undefined);
-    assert.equal(gateway.store.get('user')?.revokedAt, undefined);
+    assert.equal(gateway.state.key('new'), undefined);
+    assert.equal(gateway.state.key('user')?.revokedAt, undefined);
   });
 
   it('admin: the scope keys changes keys, but neither creates nor changes admin keys', async () => {
@@ -101,7 +100,7 @@ describe('access to the admin API', () => {
       assert.equal((await call(method, path, as('keeper'), {})).status, 403, path);
     }
     assert.equal((await call('POST', '/keys', as('boss'), { name: 'root', admin: 'all' })).status, 200);
-    assert.equal(gateway.store.get('boss')?.revokedAt, undefined);
+    assert.equal(gateway.state.key('boss')?.revokedAt, undefined);
   });
 
   it('admin: without a key, or with a wrong one, nothing is answered', async () => {
@@ -155,7 +154,7 @@ describe('access to the admin API', () => {
     assert.equal((await call('GET', '/keys', { cookie: kept.cookie })).status, 200, 'another session stays');
     assert.equal((await call('POST', '/keys/reader/revoke', as('boss'), {})).status, 200);
     assert.equal((await call('GET', '/keys', { cookie: reader.cookie })).status, 401, 'revoked');
-    gateway.database.exec('UPDATE admin_sessions SET expires_at = 1');
+    gateway.state.expireSessions();
     assert.equal((await call('GET', '/keys', { cookie: kept.cookie })).status, 401, 'expired');
   });
 
@@ -208,7 +207,7 @@ describe('access to the admin API', () => {
     assert.deepEqual([name, scope], ['local', 'all']);
     assert.equal((await call('POST', '/session', {}, { token })).status, 401, 'used');
     const late = await (await call('POST', '/links', as('boss'), {})).json();
-    gateway.database.exec('UPDATE admin_links SET expires_at = 1');
+    gateway.state.expireSessions();
     assert.equal((await call('POST', '/session', {}, { token: late.token })).status, 401, 'expired');
   });
 

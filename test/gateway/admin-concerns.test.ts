@@ -47,7 +47,7 @@ describe('what needs a person', () => {
     const at = (days: number) => new Date(Date.now() + days * DAY).toISOString();
     await create({ name: 'soon', expires_at: at(13) });
     await create({ name: 'later', expires_at: at(15) });
-    gateway.ledger.record(ledgerRow({ at: Date.now(), cost: 8_000_000_000 }));
+    gateway.record(ledgerRow({ at: Date.now(), cost: 8_000_000_000 }));
     gateway.upstream.respond((_, response) => {
       response.writeHead(500, { 'content-type': 'application/json' }).end('{}');
     });
@@ -58,7 +58,7 @@ describe('what needs a person', () => {
   it('admin concerns: a key that is not an admin’s sees its own budgets only', async () => {
     const own = await create({ name: 'own', budgets: [{ usd: 1 }] });
     await create({ name: 'other', budgets: [{ usd: 1 }] });
-    for (const key of ['own', 'other']) gateway.ledger.record(ledgerRow({ key, at: Date.now(), cost: 900_000_000 }));
+    for (const key of ['own', 'other']) gateway.record(ledgerRow({ key, at: Date.now(), cost: 900_000_000 }));
     assert.deepEqual(ids(await concerns()), ['budget of own', 'budget of other']);
     assert.deepEqual(ids(await concerns(own)), ['budget of own']);
   });

@@ -79,7 +79,7 @@ describe('admin API', () => {
     assert.equal(revoked.state, 'revoked');
     assert.equal((await ask('chat/m', bearer(rotated.secret))).status, 401);
 
-    gateway.ledger.flush();
+    gateway.flush();
     const { data } = await call(ENDPOINTS.listKeys);
     assert.ok(data[0]?.last_used_at);
     const text = JSON.stringify([data, await call(ENDPOINTS.listAudit), gateway.lines]);
@@ -88,10 +88,10 @@ describe('admin API', () => {
 
   it('admin keys: the list has pages, a search and states', async () => {
     for (let index = 0; index < 25; index += 1) {
-      gateway.store.create({ name: `key-${String(index).padStart(2, '0')}`, user: index % 2 ? 'odd' : 'even' });
+      gateway.createKey({ name: `key-${String(index).padStart(2, '0')}`, user: index % 2 ? 'odd' : 'even' });
     }
-    gateway.store.revoke('key-03');
-    gateway.store.rotate('key-04', 60_000);
+    gateway.state.revokeKey('key-03');
+    gateway.state.rotateKey('key-04', 60_000);
     const names: string[] = [];
     let next: string | null = '';
     for (let pages = 0; next !== null; pages += 1) {
@@ -142,7 +142,7 @@ describe('admin API', () => {
     assert.equal((await ask('chat/none')).status, 400);
     reply(500, {});
     const failed = (await ask('messages/m')).headers.get('x-request-id') ?? '';
-    gateway.ledger.flush();
+    gateway.flush();
 
     const { data } = await call(ENDPOINTS.listRequests);
     assert.deepEqual(
@@ -176,11 +176,11 @@ describe('admin API', () => {
   it('admin requests: filters and pages', async () => {
     for (let index = 0; index < 30; index += 1) {
       const outcome = index % 10 === 0 ? 'failed' : 'complete';
-      gateway.ledger.record(
+      gateway.record(
         ledgerRow({ at: 1_000 + Math.floor(index / 3), key: `k${index % 2}`, model: `p/m${index % 3}`, outcome }),
       );
     }
-    gateway.ledger.flush();
+    gateway.flush();
     const walk = async (query: Record<string, string>) => {
       const ids: string[] = [];
       let next: string | null = null;
@@ -240,7 +240,7 @@ describe('admin API', () => {
   });
 
   it('admin budgets: what was spent, the window, and the time when it runs out', async () => {
-    gateway.ledger.record(ledgerRow({ at: Date.now(), cost: 9_000_000_000 }));
+    gateway.record(ledgerRow({ at: Date.now(), cost: 9_000_000_000 }));
     const { data } = await call(ENDPOINTS.listBudgets);
     const [budget] = data;
     assert.deepEqual([budget?.usd, budget?.spent, budget?.period, budget?.scope.key], [10, 9, 'month', null]);

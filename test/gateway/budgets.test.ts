@@ -5,19 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../src/config/settings/settings.ts';
-import { KeyCache } from '../../src/gateway/access/key-cache.ts';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { Ledger } from '../../src/gateway/accounting/ledger.ts';
-import { checkState } from '../../src/gateway/accounting/state-check.ts';
-import { Budget } from '../../src/gateway/limits/budget.ts';
-import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
-import { type BudgetRule, budgetId } from '../../src/gateway/limits/limit-rules.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
 import { chatRequest } from './chat-request.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { ledgerRow } from './ledger-row.ts';
+import { type BudgetRule, type NewKey, newBudget, StateUnderTest } from './state-under-test.ts';
+import { until } from './until.ts';
 
 const rule = (more: Partial<BudgetRule> = {}): BudgetRule => ({
   scope: { key: 'k' },
@@ -37,7 +30,7 @@ describe('windows of budgets', () => {
   ];
   for (const [timeZone, period, last, first] of zones) {
     it(`budget: a ${period} in ${timeZone} ends at ${first}`, () => {
-      const budget = new Budget(rule({ timeZone, period }));
+      const budget = newBudget(rule({ timeZone, period }));
       const [before, after] = [Date.parse(last), Date.parse(first)];
       budget.window(before);
       budget.add({ at: before, nano: 1e9 });
@@ -67,16 +60,12 @@ describe('what was spent of budgets', () => {
       rule({ scope: { organization: 'acme', user: 'ann' }, model: 'p/other' }),
       rule({ scope: {} }),
     ];
-    const byId = new Map(rules.map((each) => [budgetId(each), each]));
     const users = new Map([['k', 'ann']]);
     const start = async () => {
-      const database = await openState(file);
-      const book = new BudgetBook(database);
-      const ledger = new Ledger(database, (thrown) => assert.fail(String(thrown)), { book });
-      book.update(byId, users, []);
-      return { database, book, ledger };
+      const state = await StateUnderTest.open(file);
+      return { state, process: state.process(rules, users) };
     };
-    const processes = [await start(), await start()];
+    const started = [await start(), await start()];
     const recorded: { key: string; organization: string; model: string; cost: number }[] = [];
     // A fixed sequence of steps without a pattern.
     let state = 7;
@@ -85,22 +74,20 @@ describe('what was spent of budgets', () => {
       return state % below;
     };
     for (let step = 0; step < 600; step += 1) {
-      const one = processes[random(2)];
+      const one = started[random(2)]?.process;
       assert.ok(one);
       switch (random(5)) {
         case 0:
-          one.ledger.flush();
+          one.flush();
           break;
         case 1:
-          one.book.follow();
+          one.follow();
           break;
-        case 2: {
+        case 2:
           // New budgets are read while other rows wait.
-          const some = [...byId].filter(() => random(2) === 0);
-          one.book.update(new Map(some), users, one.ledger.unwritten);
-          one.book.update(byId, users, one.ledger.unwritten);
+          one.setBudgets(rules.filter(() => random(2) === 0));
+          one.setBudgets();
           break;
-        }
         default: {
           const row = {
             at: Date.now(),
@@ -110,56 +97,48 @@ describe('what was spent of budgets', () => {
             cost: random(1_000_000),
           };
           recorded.push(row);
-          one.ledger.record(ledgerRow(row));
+          one.record(ledgerRow(row));
         }
       }
     }
-    for (const { ledger } of processes) ledger.flush();
-    for (const { book } of [...processes, await start()]) {
-      book.follow();
-      for (const [id, each] of byId) {
-        const budget = book.get(id);
+    for (const { process } of started) process.flush();
+    started.push(await start());
+    for (const { process } of started) {
+      process.follow();
+      for (const each of rules) {
         const expected = recorded
-          .filter((row) => budget?.counts(row, users.get(row.key)))
+          .filter((row) => process.counts(each, row, users.get(row.key)))
           .reduce((sum, row) => sum + row.cost, 0);
-        assert.equal(budget?.spent(), expected, id + JSON.stringify(each));
+        assert.equal(process.spent(each), expected, JSON.stringify(each));
       }
     }
-    const [{ database } = processes[0] ?? (await start())] = processes;
-    assert.deepEqual(checkState(database).differences, []);
-    for (const each of processes) each.database.close();
+    assert.deepEqual(started[0]?.state.check().differences, []);
+    for (const { state } of started) state.close();
   });
 });
 
 describe('keys that other processes change', () => {
   it('keys: the ledger of another process does not make a process read all keys again, a new key does', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-keys-'));
-    const [one, two] = [await openState(path.join(folder, 'k.db')), await openState(path.join(folder, 'k.db'))];
+    const file = path.join(folder, 'k.db');
+    const [one, two] = [await StateUnderTest.open(file), await StateUnderTest.open(file)];
     const seen: string[] = [];
-    const keys = new KeyCache(new KeyStore(one), [], {
-      reloaded: (all) => seen.push(`${all.length} keys`),
-      written: () => seen.push('written'),
-    });
-    const look = () => {
-      keys.follow((thrown) => assert.fail(String(thrown)));
-      keys.dispose();
-    };
+    const keys = one.heldKeys(seen);
     try {
-      look();
+      keys.follow();
       seen.length = 0;
-      const ledger = new Ledger(two, assert.fail);
-      ledger.record(ledgerRow());
-      ledger.flush();
-      look();
-      look();
+      const process = two.process();
+      process.record(ledgerRow());
+      assert.equal(process.flush(), true);
+      keys.follow();
+      keys.follow();
       assert.deepEqual(seen, ['written']);
-      const store = new KeyStore(two);
-      store.create({ name: 'k' });
-      look();
-      store.update('k', { rates: [{ requests: 1, model: '*' }] });
-      look();
-      store.revoke('k');
-      look();
+      two.createKey({ name: 'k' });
+      keys.follow();
+      two.updateKey('k', { rates: [{ requests: 1, model: '*' }] });
+      keys.follow();
+      two.revokeKey('k');
+      keys.follow();
       assert.deepEqual(seen, ['written', '1 keys', '1 keys', '1 keys']);
     } finally {
       one.close();
@@ -207,11 +186,7 @@ describe('budgets at the gateway', () => {
       retry: answer.headers.get('retry-after'),
     };
   };
-  const create = (name: string, more: Parameters<TestGateway['store']['create']>[0] | object = {}) => {
-    const key = gateway.store.create({ name, ...more });
-    gateway.keysChanged();
-    return key;
-  };
+  const create = (name: string, more: Omit<NewKey, 'name'> = {}) => gateway.createKey({ name, ...more });
 
   it('budget: all keys of an organization share its budget', async () => {
     const [one, two] = [create('acme-1', { organization: 'acme' }), create('acme-2', { organization: 'acme' })];
@@ -252,7 +227,7 @@ describe('budgets at the gateway', () => {
     const key = create('several', { limits });
     assert.deepEqual([(await send(key)).status, (await send(key)).status, (await send(key)).status], [200, 200, 402]);
     assert.equal((await send(key, 'messages/m')).status, 200);
-    gateway.store.update('several', { budgets: [budget({ usd: 3 * ANSWER_USD, model: 'chat/*' })] });
+    gateway.state.updateKey('several', { budgets: [budget({ usd: 3 * ANSWER_USD, model: 'chat/*' })] });
     gateway.keysChanged();
     assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402]);
   });
@@ -275,7 +250,7 @@ describe('budgets at the gateway', () => {
     };
     await Promise.all(Array.from({ length: 60 }, worker));
     gateway.usage();
-    const [stored] = gateway.store.list().filter(({ name }) => name === 'hard');
+    const [stored] = gateway.state.keys().filter(({ name }) => name === 'hard');
     assert.ok((stored?.spent ?? 0) <= usd * 1e9, `${stored?.spent}`);
     assert.ok(served >= 38, `${served}`);
     assert.ok(waits > 0, 'some were refused while others ran');
@@ -340,7 +315,7 @@ describe('alerts about budgets', () => {
     });
     try {
       for (let n = 0; n < 5; n += 1) await (await gateway.post('/chat/completions', chatRequest('chat/m'))).text();
-      while (received.length < 3) await sleep(20);
+      await until('3 alerts at the webhook', () => received.length >= 3);
       assert.deepEqual(received.map(({ percent }) => percent).sort(), [100, 50, 80]);
       const full = received.find(({ percent }) => percent === 100);
       assert.equal(
@@ -354,7 +329,7 @@ describe('alerts about budgets', () => {
       gateway.restarted();
       // The next alert is that of the other budget.
       await (await gateway.post('/chat/completions', chatRequest('messages/m'))).text();
-      while (received.length < 4) await sleep(20);
+      await until('4 alerts at the webhook', () => received.length >= 4);
       assert.deepEqual([received.at(-1)?.percent, received.length, alerts()], [50, 4, 4]);
       assert.ok(!gateway.lines.join().includes('canary-hook'), 'the address may be a secret');
     } finally {

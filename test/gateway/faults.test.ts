@@ -51,7 +51,7 @@ describe('faults of upstreams and networks', () => {
   });
   afterEach(async () => {
     // No request counts as active after a fault.
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 
   type Client = (typeof CLIENTS)[number];

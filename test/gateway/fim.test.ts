@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { gatewayOfManyProviders } from './many-providers.ts';
+import { until } from './until.ts';
 
 const HOLE = { model: 'mistral/codestral-x', prompt: 'const a = ', suffix: ';', max_tokens: 100, stream: true };
 const piece = (content: string) =>
@@ -17,7 +18,7 @@ describe('code completion through the gateway', () => {
   after(() => gateway.close());
   afterEach(() => {
     gateway.upstream.respond(undefined);
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 
   async function open(): Promise<IncomingMessage> {
@@ -69,7 +70,7 @@ describe('code completion through the gateway', () => {
     assert.ok(written < 50_000_000, `${written} bytes were taken for a client that reads none`);
     assert.equal(gone, false);
     response.destroy();
-    while (!gone || gateway.metrics.active > 0) await new Promise(setImmediate);
+    await until('the upstream request is closed and no request is active', () => gone && gateway.active === 0);
     const [row, ...more] = gateway.rows().slice(rows);
     assert.deepEqual([row?.outcome, row?.estimated, more], ['client-gone', 1, []]);
   });

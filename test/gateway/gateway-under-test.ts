@@ -1,39 +1,46 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { loadSettings } from '../../src/config/load/load.ts';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import type { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import type { Log } from '../../src/gateway/gateway-deps.ts';
-import { GatewayState } from '../../src/gateway/gateway-state.ts';
 import { Pools } from '../../src/gateway/pools/pools.ts';
-import { readUsageReport, type UsageReport } from '../../src/gateway/reports/usage-report.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { type NewKey, StateUnderTest, type UsageReport, type UsageRow } from './state-under-test.ts';
 
 export const KEY = 'svc_fixed_key_for_tests';
 
 export interface TestGateway {
   readonly url: string;
   readonly upstream: Upstream;
-  readonly store: KeyStore;
-  readonly metrics: Metrics;
-  readonly ledger: Ledger;
-  /** The state, for making its disk full. */
-  readonly database: DatabaseSync;
+  /** The state that the gateway uses. Rows of the ledger may still wait in memory. */
+  readonly state: StateUnderTest;
   /** Lines of the log as JSON text. */
   readonly lines: readonly string[];
+  /** Requests that are being answered. */
+  readonly active: number;
+  /** Rows of the ledger that are not written, and whether the last write failed or no more rows fit into memory. */
+  readonly ledger: { readonly waiting: number; readonly broken: boolean; readonly full: boolean };
+  /** Creates a key that is valid at once. */
+  createKey(key: NewKey): string;
+  /** The gateway reads the keys again, as it does each second after a change by another process. */
+  keysChanged(): void;
+  /** Repairs of tool calls by kind. */
+  repairs(): Promise<ReadonlyMap<string, number>>;
+  /** Counts an answer in the metrics. */
+  measure: Metrics['answer'];
+  /** Adds rows to the ledger, as answers do. */
+  record(...rows: readonly UsageRow[]): void;
+  /** Writes rows of the ledger that wait. @returns whether they are written. */
+  flush(): boolean;
   /** Sums of the ledger, after pending rows are written. */
   usage(): UsageReport;
-  /** Rows of the ledger in the state, with `cost` in USD. */
+  /** Rows of the ledger in the state, with `cost` in USD, after pending rows are written. */
   rows(): readonly Record<string, unknown>[];
-  keysChanged(): void;
   /** What a second process does when it starts on the same state. */
   restarted(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -71,15 +78,15 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const env = { SVC_CONFIG_CONTENT: JSON.stringify(config), XDG_CONFIG_HOME: folder, SVC_MANAGED_CONFIG_DIR: folder };
   const settings = await loadSettings({ env, platform: 'linux', home: folder, cwd: folder, trustedWorkspace: true });
   const registry = buildRegistry({ settings, catalog: EMPTY_CATALOG, env });
-  const database = await openState(path.join(folder, 'gateway.db'));
+  const state = await StateUnderTest.open(path.join(folder, 'gateway.db'));
   const lines: string[] = [];
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
   const log: Log = { debug: write, info: write, warn: write, error: write };
   const transport = undiciTransport();
   const { dispatcher, fetch: send } = transport;
-  const input = { database, settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
-  const state = new GatewayState(input);
-  const { keys, limits, ledger, running } = state;
+  const input = { settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
+  const parts = state.gateway(input);
+  const { keys, limits, ledger, running } = parts;
   const metrics = new Metrics(() => ledger.waiting);
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
@@ -100,11 +107,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       transport,
       dispatcher,
       log,
-      health: state.health,
-      live: state.live,
-      admin: state.admin,
-      signIns: state.signIns,
-      presence: state.presence,
+      health: parts.health,
+      live: parts.live,
+      admin: parts.admin,
+      signIns: parts.signIns,
+      presence: parts.presence,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },
@@ -113,21 +120,33 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   return {
     url: gateway.url,
     upstream,
-    store: new KeyStore(database),
-    metrics,
-    ledger,
-    database,
+    state,
     lines,
+    get active() {
+      return metrics.active;
+    },
+    ledger,
+    createKey: (key) => {
+      const created = state.createKey(key);
+      keys.reload();
+      return created;
+    },
+    keysChanged: () => keys.reload(),
+    repairs: () => metrics.repairs(),
+    measure: (...answer) => metrics.answer(...answer),
+    record: (...rows) => {
+      for (const row of rows) ledger.record(row);
+    },
+    flush: () => ledger.flush(),
     usage: () => {
       ledger.flush();
-      return readUsageReport(database, { since: 0, by: ['model'] });
+      return state.report({ since: 0, by: ['model'] });
     },
     rows: () => {
       ledger.flush();
-      return database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage ORDER BY seq').all();
+      return state.rows();
     },
-    keysChanged: () => keys.reload(),
-    restarted: () => void new GatewayState(input),
+    restarted: () => void state.gateway(input),
     post: (where, body, headers = {}) =>
       fetch(gateway.url + where, {
         method: 'POST',
@@ -137,9 +156,9 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     get: (where, headers = {}) => fetch(gateway.url + where, { headers }),
     close: async () => {
       await gateway.close(0);
-      state.dispose();
+      parts.dispose();
       ledger.flush();
-      database.close();
+      state.close();
       // Do not wait for idle connections of an interrupted test.
       await dispatcher.destroy();
       await upstream.close();

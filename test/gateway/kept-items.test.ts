@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createOpenAI } from '@ai-sdk/openai';
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText } from 'ai';
-import { KeptItems } from '../../src/gateway/state/kept-items.ts';
 import { play } from '../upstream/scenarios.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { KeptItems } from './state-under-test.ts';
 
 const weather = dynamicTool({
   description: 'The weather of a city.',
@@ -95,8 +95,7 @@ describe('items of translated answers', () => {
 
   it('kept items: another key does not have them', async () => {
     const [item] = await outputOf();
-    const key = gateway.store.create({ name: 'other' });
-    gateway.keysChanged();
+    const key = gateway.createKey({ name: 'other' });
     assert.equal((await refer([item?.id ?? ''], { authorization: `Bearer ${key}` })).status, 400);
     assert.equal((await refer([item?.id ?? ''])).status, 200);
   });

@@ -2,28 +2,22 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { hashKey } from '../../src/gateway/access/authentication.ts';
-import { KeyCache } from '../../src/gateway/access/key-cache.ts';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
+import { StateUnderTest } from './state-under-test.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
 describe('expired keys', () => {
   const now = Date.now;
   let folder: string;
-  let database: DatabaseSync;
-  let store: KeyStore;
+  let state: StateUnderTest;
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'svc-keys-'));
-    database = await openState(path.join(folder, 'gateway.db'));
-    store = new KeyStore(database);
+    state = await StateUnderTest.open(path.join(folder, 'gateway.db'));
   });
   afterEach(() => {
     Date.now = now;
-    database.close();
+    state.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -32,53 +26,47 @@ describe('expired keys', () => {
     Date.now = () => now() + milliseconds;
   };
 
-  /** Reads the store as the gateway does each second. */
-  const readChanges = (keys: KeyCache) => {
-    keys.follow((thrown) => assert.fail(String(thrown)));
-    keys.dispose();
-  };
-
   for (const [what, make] of Object.entries({
-    'by its own date': () => store.create({ name: 'k', expiresAt: now() + DAY }),
+    'by its own date': () => state.createKey({ name: 'k', expiresAt: now() + DAY }),
     'by a rotation': () => {
-      const key = store.create({ name: 'k' });
-      store.rotate('k', DAY);
+      const key = state.createKey({ name: 'k' });
+      state.rotateKey('k', DAY);
       return key;
     },
   })) {
     it(`expired key: remains expired if the clock is set back, ${what}`, () => {
-      const hash = hashKey(make());
-      const keys = new KeyCache(store, []);
-      assert.ok(keys.find(hash));
+      const key = make();
+      const keys = state.heldKeys();
+      assert.ok(keys.accepts(key));
       setClock(2 * DAY);
-      assert.equal(keys.find(hash), undefined);
+      assert.equal(keys.accepts(key), false);
       setClock(0);
-      assert.equal(keys.find(hash), undefined, 'in this process');
-      keys.reload();
-      assert.equal(keys.find(hash), undefined, 'after the keys were read again');
-      readChanges(keys);
-      assert.equal(new KeyCache(store, []).find(hash), undefined, 'in the next process');
+      assert.equal(keys.accepts(key), false, 'in this process');
+      keys.readAgain();
+      assert.equal(keys.accepts(key), false, 'after the keys were read again');
+      keys.follow();
+      assert.equal(state.heldKeys().accepts(key), false, 'in the next process');
     });
 
     it(`expired key: remains expired without earlier use if the clock is set back, ${what}`, () => {
-      const hash = hashKey(make());
+      const key = make();
       setClock(2 * DAY);
-      readChanges(new KeyCache(store, []));
+      state.heldKeys().follow();
       setClock(0);
-      assert.equal(new KeyCache(store, []).find(hash), undefined);
+      assert.equal(state.heldKeys().accepts(key), false);
     });
   }
 
   it('expired key: other keys remain valid', () => {
     const [other, later] = [
-      store.create({ name: 'other' }),
-      store.create({ name: 'later', expiresAt: now() + 9 * DAY }),
+      state.createKey({ name: 'other' }),
+      state.createKey({ name: 'later', expiresAt: now() + 9 * DAY }),
     ];
-    store.create({ name: 'k', expiresAt: now() + DAY });
+    state.createKey({ name: 'k', expiresAt: now() + DAY });
     setClock(2 * DAY);
-    const keys = new KeyCache(store, []);
-    readChanges(keys);
-    assert.ok(keys.find(hashKey(other)));
-    assert.ok(keys.find(hashKey(later)));
+    const keys = state.heldKeys();
+    keys.follow();
+    assert.ok(keys.accepts(other));
+    assert.ok(keys.accepts(later));
   });
 });

@@ -36,8 +36,7 @@ describe('labels of requests', () => {
   }
 
   it('labels: the user of a key overrides the one that the client names', async () => {
-    const key = gateway.store.create({ name: 'ann-laptop', user: 'ann' });
-    gateway.keysChanged();
+    const key = gateway.createKey({ name: 'ann-laptop', user: 'ann' });
     const headers = { authorization: `Bearer ${key}` };
     await (await gateway.post('/chat/completions', chatRequest('chat/m', { user: 'root' }), headers)).text();
     assert.equal(gateway.rows().at(-1)?.user, 'ann');

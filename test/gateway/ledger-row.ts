@@ -1,14 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
-import type { UsageRow } from '../../src/gateway/state/usage-tables.ts';
-
-/** A book with one budget for all requests, and what was spent of it. */
-export function totalOf(database: DatabaseSync) {
-  const rule = { scope: {}, model: '*', period: 'total', timeZone: 'UTC', nano: 1, hard: false } as const;
-  const book = new BudgetBook(database);
-  book.update(new Map([['all', rule]]), new Map(), []);
-  return { book, spent: () => book.get('all')?.spent() };
-}
+import type { UsageRow } from './state-under-test.ts';
 
 let rows = 0;
 

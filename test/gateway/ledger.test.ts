@@ -3,11 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { KeyCache } from '../../src/gateway/access/key-cache.ts';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { Ledger } from '../../src/gateway/accounting/ledger.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
-import { ledgerRow, limited, totalOf } from './ledger-row.ts';
+import { ledgerRow, limited } from './ledger-row.ts';
+import { StateUnderTest } from './state-under-test.ts';
+import { until } from './until.ts';
 
 const STATE_OF_0_1_0 = `
   CREATE TABLE keys (
@@ -36,19 +34,15 @@ const STATE_OF_0_1_0 = `
 describe('Ledger', () => {
   let folder: string;
   let file: string;
-  let database: DatabaseSync;
-  let failures: string[];
-  const failed = (thrown: unknown) => void failures.push(String(thrown));
-  const stored = () => database.prepare('SELECT count(*) AS n FROM usage').get()?.n;
+  let state: StateUnderTest;
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'svc-ledger-'));
     file = path.join(folder, 'gateway.db');
-    database = await openState(file);
-    failures = [];
+    state = await StateUnderTest.open(file);
   });
   afterEach(() => {
-    database.close();
+    state.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -57,112 +51,91 @@ describe('Ledger', () => {
     const before = new DatabaseSync(old);
     before.exec(STATE_OF_0_1_0);
     before.close();
-    const state = await openState(old);
+    const state = await StateUnderTest.open(old);
     try {
-      const [team, gone] = new KeyStore(state).list();
+      const [team, gone] = state.keys();
       assert.deepEqual(
         [team?.name, team?.organization, team?.spent, team?.limits, gone?.revokedAt],
         ['team', 'acme', 1.5e9, limited({ nano: 20e9, rpm: 60 }), 1_700_000_100_000],
       );
-      assert.equal(new KeyCache(new KeyStore(state), []).size, 1);
-      const ledger = new Ledger(state, failed);
+      assert.equal(state.heldKeys().size, 1);
+      const ledger = state.process();
       const usage = { input: 10, output: 5, cacheWrite: 4, cacheWrite1h: 3 };
       ledger.record(ledgerRow({ key: 'team', cost: 250_000_000, usage }));
       ledger.flush();
-      assert.deepEqual(
-        {
-          ...state
-            .prepare('SELECT sum(cost_nano) AS cost, count(*) AS n, sum(cache_write_1h) AS hour FROM usage')
-            .get(),
-        },
-        { cost: 1.75e9, n: 2, hour: 3 },
-      );
-      assert.deepEqual(failures, []);
+      const { total } = state.report({ since: 0, by: [] });
+      assert.deepEqual([total.cost, total.requests, total.cache_write_1h_tokens], [1.75, 2, 3]);
+      assert.deepEqual(ledger.failures, []);
     } finally {
       state.close();
     }
   });
 
   it('ledger: writes a batch completely or not at all, and continues after a failed one', () => {
-    const { book, spent } = totalOf(database);
-    const ledger = new Ledger(database, failed, { book });
+    const ledger = state.process();
     for (let n = 0; n < 3; n += 1) ledger.record(ledgerRow());
     // What was spent is written after the rows.
-    database.exec('ALTER TABLE spent RENAME TO away');
+    const repair = state.withoutTable('spent');
     assert.equal(ledger.flush(), false);
-    assert.deepEqual([failures.length, ledger.waiting, stored()], [1, 3, 0]);
-    database.exec('ALTER TABLE away RENAME TO spent');
+    assert.deepEqual([ledger.failures.length, ledger.waiting, state.rowCount], [1, 3, 0]);
+    repair();
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, stored(), spent()], [0, 3, 1.5e9]);
+    assert.deepEqual([ledger.waiting, state.rowCount, ledger.spent()], [0, 3, 1.5e9]);
   });
 
   it('ledger: writes a row without its tokens if they cannot be written, reports it and counts its cost', () => {
-    const { book, spent } = totalOf(database);
-    const ledger = new Ledger(database, failed, { book });
+    const ledger = state.process();
     ledger.record(ledgerRow());
     ledger.record(ledgerRow({ requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
     ledger.record(ledgerRow());
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, stored(), spent()], [0, false, 3, 1.5e9]);
-    assert.equal(failures.length, 1);
-    assert.match(failures.join(), /req_odd/);
+    assert.deepEqual([ledger.waiting, ledger.broken, state.rowCount, ledger.spent()], [0, false, 3, 1.5e9]);
+    assert.equal(ledger.failures.length, 1);
+    assert.match(ledger.failures.join(), /req_odd/);
   });
 
-  it('ledger: waits for another writing process', () => {
-    const other = new DatabaseSync(file);
-    database.exec('PRAGMA busy_timeout = 1');
-    const ledger = new Ledger(database, failed);
+  it('ledger: waits for another writing process', async () => {
+    const other = await StateUnderTest.open(file);
+    state.waitAtMost(1);
+    const ledger = state.process();
     ledger.record(ledgerRow());
-    other.exec('BEGIN IMMEDIATE');
+    const release = other.lock();
     assert.equal(ledger.flush(), false);
-    assert.match(failures.join(), /locked/);
-    other.exec('ROLLBACK');
+    assert.match(ledger.failures.join(), /locked/);
+    release();
     other.close();
     assert.equal(ledger.flush(), true);
-    assert.equal(stored(), 1);
+    assert.equal(state.rowCount, 1);
   });
 
   it('ledger: retries a failed batch automatically', async () => {
-    const again = Promise.withResolvers<void>();
-    let count = 0;
-    const ledger = new Ledger(
-      database,
-      () => {
-        count += 1;
-        if (count === 2) again.resolve();
-      },
-      { batchMs: 1, retryMs: 1 },
-    );
-    database.exec('ALTER TABLE usage RENAME TO away');
+    const ledger = state.process(undefined, undefined, { batchMs: 1, retryMs: 1 });
+    const repair = state.withoutTable('usage');
     ledger.record(ledgerRow());
-    await again.promise;
-    database.exec('ALTER TABLE away RENAME TO usage');
-    while (ledger.waiting > 0) await new Promise(setImmediate);
-    assert.equal(stored(), 1);
+    await until('two failed writes', () => ledger.failures.length >= 2);
+    repair();
+    await until('the row is written', () => ledger.waiting === 0);
+    assert.equal(state.rowCount, 1);
   });
 
   it("ledger: counts only the cost of the gateway's own account, in memory and in the state", () => {
-    const store = new KeyStore(database);
-    store.create({ name: 'k' });
-    const { book, spent } = totalOf(database);
-    const ledger = new Ledger(database, failed, { book });
+    state.createKey({ name: 'k' });
+    const ledger = state.process();
     ledger.record(ledgerRow());
     ledger.record(ledgerRow({ byok: true, cost: 7e9 }));
     ledger.record(ledgerRow({ cost: undefined }));
-    assert.equal(spent(), 0.5e9);
+    assert.equal(ledger.spent(), 0.5e9);
     // Rows of this process are not counted again when rows of other processes are read.
-    book.follow();
+    ledger.follow();
     ledger.flush();
-    book.follow();
-    assert.equal(spent(), 0.5e9);
-    assert.equal(store.list()[0]?.spent, 0.5e9);
-    assert.equal(totalOf(database).spent(), 0.5e9, 'after a restart');
+    ledger.follow();
+    assert.equal(ledger.spent(), 0.5e9);
+    assert.equal(state.key('k')?.spent, 0.5e9);
+    assert.equal(state.process().spent(), 0.5e9, 'after a restart');
   });
 
   it('ledger: other users of the machine cannot read its files', () => {
-    const ledger = new Ledger(database, failed);
-    ledger.record(ledgerRow());
-    ledger.flush();
+    state.write(ledgerRow());
     const files = readdirSync(folder);
     assert.ok(files.includes('gateway.db-wal'));
     for (const name of files) assert.equal(statSync(path.join(folder, name)).mode & 0o077, 0, name);
@@ -173,7 +146,7 @@ describe('Ledger', () => {
     writeFileSync(open, '', { mode: 0o644 });
     const inside = path.join(folder, 'data', 'svc', 'gateway.db');
     for (const place of [open, inside]) {
-      (await openState(place)).close();
+      (await StateUnderTest.open(place)).close();
       assert.equal(statSync(place).mode & 0o077, 0, place);
     }
     assert.equal(statSync(path.dirname(inside)).mode & 0o077, 0);

@@ -5,6 +5,7 @@ import { parseBody } from '../../src/gateway/http/request-body.ts';
 import { assertLinear } from '../linear-time.ts';
 import { chatRequest, type ErrorAnswer, readError } from './chat-request.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { until } from './until.ts';
 
 const many = <T>(count: number, item: T): T[] => new Array<T>(count).fill(item);
 const text = { type: 'text', text: 't' };
@@ -202,8 +203,8 @@ describe('memory of bodies', () => {
       await closed;
     }
     // The gateway may notice the last ones after they have closed.
-    while (ended() < before + 5) await new Promise(setImmediate);
-    while (gateway.metrics.active > 0) await new Promise(setImmediate);
+    await until('5 more requests end', () => ended() >= before + 5);
+    await until('no request is active', () => gateway.active === 0);
     gateway.upstream.respond(() => undefined);
     for (let round = 0; round < 3; round += 1) {
       const before = gateway.upstream.requests.length;
@@ -217,7 +218,7 @@ describe('memory of bodies', () => {
       await gateway.upstream.request(before);
       leaving.abort();
       await assert.rejects(gone);
-      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      await until('no request is active', () => gateway.active === 0);
     }
     gateway.upstream.respond(undefined);
     await answered();

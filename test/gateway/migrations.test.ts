@@ -3,11 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { checkState } from '../../src/gateway/accounting/state-check.ts';
-import { readUsageReport } from '../../src/gateway/reports/usage-report.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
 import { limited } from './ledger-row.ts';
+import { StateUnderTest } from './state-under-test.ts';
 
 /** The tables as release 0.1.0 created them. */
 const TABLES_OF_0_1_0 = `
@@ -44,12 +41,12 @@ describe('migrations of the state', () => {
     database.exec(sql);
     database.close();
   };
-  const opened = async <T>(use: (database: DatabaseSync) => T): Promise<T> => {
-    const database = await openState(file);
+  const opened = async <T>(use: (state: StateUnderTest) => T): Promise<T> => {
+    const state = await StateUnderTest.open(file);
     try {
-      return use(database);
+      return use(state);
     } finally {
-      database.close();
+      state.close();
     }
   };
 
@@ -69,16 +66,16 @@ describe('migrations of the state', () => {
         INSERT INTO key_hashes VALUES ('abc', 'ann', 1, NULL);
         INSERT INTO usage VALUES ${rows.join(', ')};
         ${more}`);
-      await opened((database) => {
-        const [ann, bob] = new KeyStore(database).list();
+      await opened((state) => {
+        const [ann, bob] = state.keys();
         assert.deepEqual(
           [ann?.organization, ann?.limits, ann?.spent, ann?.hashes.length],
           ['acme', limited({ nano: 20.5e9, rpm: 60 }), 50e9, 1],
         );
         // 1.5 USD were spent without a row: the state was partly deleted, or rows could not be written.
         assert.deepEqual([bob?.limits, bob?.spent, bob?.expiresAt, bob?.revokedAt], [limited({}), 41.5e9, 3, 4]);
-        assert.deepEqual(checkState(database), { rows: 1_001, spent: 91.5e9, differences: [] });
-        const report = readUsageReport(database, { since: 0, by: ['key', 'provider'] });
+        assert.deepEqual(state.check(), { rows: 1_001, spent: 91.5e9, differences: [] });
+        const report = state.report({ since: 0, by: ['key', 'provider'] });
         assert.deepEqual(
           report.rows.map(({ key, provider, requests, input_tokens, cost }) => [
             key,
@@ -94,13 +91,13 @@ describe('migrations of the state', () => {
           ],
         );
       });
-      await opened((database) => assert.equal(checkState(database).rows, 1_001, 'a second start changes nothing'));
+      await opened((state) => assert.equal(state.check().rows, 1_001, 'a second start changes nothing'));
     });
   }
 
   it('migrations: a state of a newer release is refused and not changed', async () => {
-    await opened((database) => database.exec('UPDATE schema SET version = 9, min_reader = 9'));
-    await assert.rejects(openState(file), {
+    await opened((state) => state.setVersion(9, 9));
+    await assert.rejects(StateUnderTest.open(file), {
       errorType: 'configuration_error',
       message: /newer release of Svc wrote the gateway’s state \(version 9\)/,
     });
@@ -110,15 +107,15 @@ describe('migrations of the state', () => {
   });
 
   it('migrations: a newer state that this release can still read is used', async () => {
-    await opened((database) => database.exec('UPDATE schema SET version = 9, min_reader = 2'));
-    await opened((database) => assert.equal(checkState(database).rows, 0));
+    await opened((state) => state.setVersion(9, 2));
+    await opened((state) => assert.equal(state.check().rows, 0));
   });
 
   it('migrations: a failed migration leaves the old state as it was', async () => {
     write(`${TABLES_OF_0_1_0}
       INSERT INTO keys VALUES ('ann', NULL, 1, NULL, 1, NULL, NULL, 0.5);
       CREATE TABLE spent (mine INTEGER);`);
-    await assert.rejects(openState(file), { errorType: 'configuration_error', message: /can’t be opened/ });
+    await assert.rejects(StateUnderTest.open(file), { errorType: 'configuration_error', message: /can’t be opened/ });
     const database = new DatabaseSync(file);
     assert.equal(database.prepare('SELECT spent FROM keys').get()?.spent, 0.5);
     assert.equal(database.prepare("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'usage_rollup'").get()?.n, 0);

@@ -58,7 +58,7 @@ describe('logs and metrics of requests', () => {
   it('metrics: tokens and cost have the chosen labels, with at most 200 values each', async () => {
     for (let number = 0; number < 210; number += 1) {
       const labels = { organization: 'acme', key: `key-${number}` };
-      gateway.metrics.answer('chat/m', labels, { usage: { input: 1, output: 1 }, cost: 1, firstByteSeconds: 1 });
+      gateway.measure('chat/m', labels, { usage: { input: 1, output: 1 }, cost: 1, firstByteSeconds: 1 });
     }
     const text = await (await gateway.get('/metrics', { authorization: `Bearer ${KEY}` })).text();
     const series = text

@@ -243,9 +243,8 @@ describe('pools', () => {
     withPool(
       { affinity: false },
       async ({ asked, ask, gateway }) => {
-        const key = gateway.store.create({ name: 'ann', organization: 'acme' });
-        const other = gateway.store.create({ name: 'bob', organization: 'none' });
-        gateway.keysChanged();
+        const key = gateway.createKey({ name: 'ann', organization: 'acme' });
+        const other = gateway.createKey({ name: 'bob', organization: 'none' });
         const as = (secret: string) => ({ authorization: `Bearer ${secret}` });
         for (let request = 0; request < 10; request += 1) assert.equal((await ask('Hi', {}, as(key))).status, 200);
         assert.deepEqual(new Set(asked), new Set(['c']));
@@ -267,8 +266,7 @@ describe('pools', () => {
     withPool(
       {},
       async ({ asked, ask, gateway, members }) => {
-        const key = gateway.store.create({ name: 'ann', organization: 'acme' });
-        gateway.keysChanged();
+        const key = gateway.createKey({ name: 'ann', organization: 'acme' });
         members.a = fails(401);
         for (let request = 0; request < 2; request += 1) {
           const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
@@ -285,8 +283,7 @@ describe('pools', () => {
 
   it('budget: an exhausted key gets no answer of a pool with prices', () =>
     withPool({}, async ({ asked, ask, gateway }) => {
-      const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });
-      gateway.keysChanged();
+      const key = gateway.createKey({ name: 'spent', limits: limited({ nano: 0 }) });
       const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
       assert.deepEqual([refused.status, asked.length], [402, 0]);
     }));

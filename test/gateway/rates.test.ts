@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { RateSettings } from '../../src/config/settings/settings.ts';
-import { SlidingMinute } from '../../src/gateway/limits/sliding-minute.ts';
 import { chatRequest } from './chat-request.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { SlidingMinute } from './state-under-test.ts';
 
 describe('SlidingMinute', () => {
   it('rate: no minute has more than the limit, wherever it starts, and the wait is right', () => {
@@ -78,8 +78,7 @@ describe('rates at the gateway', () => {
   after(() => gateway.close());
 
   const create = (name: string, rates: readonly RateSettings[] = [], more: object = {}) => {
-    const key = gateway.store.create({ name, limits: { budgets: [], rates }, ...more });
-    gateway.keysChanged();
+    const key = gateway.createKey({ name, limits: { budgets: [], rates }, ...more });
     return { authorization: `Bearer ${key}` };
   };
   const send = async (headers: Record<string, string>, model = 'chat/free', more: Record<string, unknown> = {}) => {

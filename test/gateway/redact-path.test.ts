@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { withoutKeys } from '../../src/gateway/http/redact-path.ts';
 import { assertLinear } from '../linear-time.ts';
 import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { hashKey } from './state-under-test.ts';
+import { until } from './until.ts';
 
 const OWN = 'svc_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmF';
 const encoded = (text: string) =>
@@ -38,7 +39,7 @@ describe('keys in the logged path', () => {
         await (await gateway.get(path)).text();
         await (await gateway.post(path, {})).text();
       }
-      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      await until('no request is active', () => gateway.active === 0);
       let logged = gateway.lines.slice(before).join('\n');
       assert.ok(logged.includes('"request"'));
       for (let times = 0; times < 10; times += 1) {

@@ -125,7 +125,7 @@ describe('relay', () => {
 
     for (const up of UPSTREAMS) {
       it(`tool-call repair: is counted once for a ${up} upstream`, async () => {
-        const before = await gateway.metrics.repairs();
+        const before = await gateway.repairs();
         const messages = [
           { role: 'user', content: 'x' },
           { role: 'assistant', content: null, tool_calls: [call('a'), call('a'), call('b')] },
@@ -133,10 +133,7 @@ describe('relay', () => {
           { role: 'tool', tool_call_id: 'orphan', content: 'lost' },
         ];
         await forwarded('/chat/completions', { model: `${up}/m`, messages });
-        const counted = [...(await gateway.metrics.repairs())].map(([kind, count]) => [
-          kind,
-          count - (before.get(kind) ?? 0),
-        ]);
+        const counted = [...(await gateway.repairs())].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]);
         assert.deepEqual(Object.fromEntries(counted.filter(([, count]) => count !== 0)), {
           'duplicate-call': 1,
           'orphan-result': 1,
@@ -198,6 +195,6 @@ describe('relay', () => {
 
   it('relay: no connection remains open', async () => {
     await gateway.get('/healthz');
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 });

@@ -3,31 +3,27 @@ import fc from 'fast-check';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { credentialFor } from '../../src/gateway/access/organization.ts';
-import { Ledger } from '../../src/gateway/accounting/ledger.ts';
-import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startTestGateway } from './gateway-under-test.ts';
-import { ledgerRow, totalOf } from './ledger-row.ts';
+import { ledgerRow } from './ledger-row.ts';
+import { StateUnderTest, stateFile } from './state-under-test.ts';
 
 describe('ledger on a full disk', () => {
   it('ledger on a full disk: reports it, keeps rows and costs, and writes them when space is free', async () => {
-    const database = await openState(':memory:');
-    const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
-    database.exec(`PRAGMA max_page_count = ${pages + 4}`);
-    const failures: string[] = [];
-    const { book, spent } = totalOf(database);
-    const ledger = new Ledger(database, (thrown) => failures.push(String(thrown)), { book });
+    const state = await StateUnderTest.open();
+    state.fillDisk(4);
+    const ledger = state.process();
     for (let n = 0; n < 100; n += 1) ledger.record(ledgerRow({ tags: { long: 'r'.repeat(2_000) } }));
     assert.equal(ledger.flush(), false);
-    assert.match(failures.join(), /full/);
-    assert.deepEqual([ledger.waiting, ledger.broken, spent()], [100, true, 50e9]);
-    database.exec('PRAGMA max_page_count = 100000');
+    assert.match(ledger.failures.join(), /full/);
+    assert.deepEqual([ledger.waiting, ledger.broken, ledger.spent()], [100, true, 50e9]);
+    state.freeDisk();
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, spent()], [0, false, 50e9]);
-    assert.equal(database.prepare('SELECT count(*) AS n FROM usage').get()?.n, 100);
-    database.close();
+    assert.deepEqual([ledger.waiting, ledger.broken, ledger.spent()], [0, false, 50e9]);
+    assert.equal(state.rowCount, 100);
+    state.close();
   });
 });
 
@@ -43,18 +39,17 @@ describe('gateway on a full disk', () => {
       };
       const ready = async (query = '') => (await gateway.get(`/readyz${query}`)).status;
       assert.equal(await ready('?strict'), 200);
-      const pages = Number(gateway.database.prepare('PRAGMA page_count').get()?.page_count);
-      gateway.database.exec(`PRAGMA max_page_count = ${pages}`);
-      gateway.ledger.record(ledgerRow({ tags: { long: 'r'.repeat(2_000_000) } }));
-      assert.equal(gateway.ledger.flush(), false);
+      gateway.state.fillDisk();
+      gateway.record(ledgerRow({ tags: { long: 'r'.repeat(2_000_000) } }));
+      assert.equal(gateway.flush(), false);
       assert.deepEqual([await ready(), await ready('?strict')], [200, 503]);
       while (!gateway.ledger.full) {
         if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
-        gateway.ledger.record(ledgerRow());
+        gateway.record(ledgerRow());
       }
       assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
       const waiting = gateway.ledger.waiting;
-      gateway.database.exec('PRAGMA max_page_count = 1000000');
+      gateway.state.freeDisk();
       assert.equal(gateway.rows().length, waiting);
       assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
     } finally {

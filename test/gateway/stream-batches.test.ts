@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { streamFrames } from '../upstream/answers.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
+import { until } from './until.ts';
 
 const HEAD = { 'content-type': 'text/event-stream' };
 const joined = (frames: readonly string[]) => frames.map((frame) => `${frame}\n\n`).join('');
@@ -22,7 +23,7 @@ describe('several frames in one read', () => {
   after(() => gateway.close());
   afterEach(() => {
     gateway.upstream.respond(undefined);
-    assert.equal(gateway.metrics.active, 0);
+    assert.equal(gateway.active, 0);
   });
 
   /** A stream of `up/m` whose upstream sends the frames with `answer`. */
@@ -199,7 +200,7 @@ describe('several frames in one read', () => {
         response.destroy();
         assert.equal(await (await gateway.upstream.request(at + n)).closed, true);
       }
-      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      await until('no request is active', () => gateway.active === 0);
       const outcomes = gateway
         .rows()
         .slice(rows)

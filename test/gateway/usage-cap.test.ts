@@ -228,8 +228,7 @@ describe('cost of an answer', () => {
   });
 
   it('cost: counts against the budget', async () => {
-    const key = gateway.store.create({ name: 'small', limits: limited({ nano: 100_000_000 }) });
-    gateway.keysChanged();
+    const key = gateway.createKey({ name: 'small', limits: limited({ nano: 100_000_000 }) });
     respond('up-dear');
     const send = async () => {
       const answered = await gateway.post(

@@ -1,48 +1,30 @@
 import assert from 'node:assert/strict';
-import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { toNano } from '../../src/base/money.ts';
 import { type Period, TimeZone } from '../../src/base/time-zone.ts';
-import { removeOld } from '../../src/gateway/accounting/retention.ts';
-import { checkState } from '../../src/gateway/accounting/state-check.ts';
-import { SumCache } from '../../src/gateway/reports/sum-cache.ts';
-import { readUsageReport } from '../../src/gateway/reports/usage-report.ts';
-import { sealNext } from '../../src/gateway/state/sealing.ts';
-import { openState } from '../../src/gateway/state/state-database.ts';
-import { transaction } from '../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ledgerRow } from './ledger-row.ts';
+import { reportMemory, StateUnderTest, type UsageRow } from './state-under-test.ts';
 
 const DAY = 86_400_000;
 const OUTCOMES = ['complete', 'client-gone', 'failed', 'refused'];
-const noError = (error: Error) => assert.fail(error);
 
 describe('usage tables', () => {
-  let database: DatabaseSync;
-  let tables: UsageTables;
-  const write = (...rows: readonly UsageRow[]) => transaction(database, () => tables.write(rows, noError));
+  let state: StateUnderTest;
+  const write = (...rows: readonly UsageRow[]) => state.write(...rows);
   const row = (more: Partial<UsageRow> = {}): UsageRow => ledgerRow(more);
-  const stored = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
 
   beforeEach(async () => {
-    database = await openState(':memory:');
-    tables = new UsageTables(database);
+    state = await StateUnderTest.open();
   });
-  afterEach(() => database.close());
+  afterEach(() => state.close());
 
   it('usage tables: a row that is written twice counts once', () => {
     const one = row({ requestId: 'same' });
     write(one, one);
     write(one);
     write(row({ requestId: 'same', attempt: 2 }));
-    assert.deepEqual(
-      [
-        stored('SELECT count(*) FROM usage'),
-        stored('SELECT sum(requests) FROM usage_rollup'),
-        stored('SELECT sum(nano) FROM spent'),
-      ],
-      [2, 2, 1e9],
-    );
+    const { requests, nano } = state.sums();
+    assert.deepEqual([state.rowCount, requests, nano], [2, 2, 1e9]);
   });
 
   it('usage tables: output tokens per second are those of the time in which answers were made', () => {
@@ -50,9 +32,9 @@ describe('usage tables', () => {
     const rate = (more: Partial<UsageRow>) => {
       const model = `p/${more.firstByteMs}`;
       write(row({ ...more, model, usage }));
-      const [found] = readUsageReport(database, { since: 0, by: [], model }).rows;
+      const [found] = state.report({ since: 0, by: [], model }).rows;
       // A report that begins within a quarter of an hour reads the row itself.
-      const [single] = readUsageReport(database, { since: 1, by: [], model }).rows;
+      const [single] = state.report({ since: 1, by: [], model }).rows;
       assert.deepEqual(single, found);
       return found?.output_tokens_per_second;
     };
@@ -92,14 +74,10 @@ describe('usage tables', () => {
       ];
     });
     // As a gateway does: what reports computed before is used again.
-    const cache = new SumCache();
-    const reports = () => queries.map((query) => readUsageReport(database, query, cache));
-    const sealed = () => Number(stored('SELECT count(*) FROM usage_sealed WHERE length = 86400000'));
-    const sealAll = () => {
-      transaction(database, () => {
-        while (sealNext(database, end));
-      });
-    };
+    const cache = reportMemory();
+    const reports = () => queries.map((query) => state.report(query, cache));
+    const sealed = () => state.sealedDays;
+    const sealAll = () => state.sealUntil(end);
     const before = reports();
     sealAll();
     assert.equal(sealed(), 8);
@@ -113,16 +91,16 @@ describe('usage tables', () => {
     assert.equal(sealed(), 8);
     assert.deepEqual(reports(), late);
 
-    const total = readUsageReport(database, { since: 0, by: ['model'] });
+    const total = state.report({ since: 0, by: ['model'] });
     const age = 40 * DAY;
-    while (removeOld(database, { usage: age, rollup: age }, from + age + 3 * DAY));
+    state.removeOld({ usage: age, rollup: age }, from + age + 3 * DAY);
     assert.equal(sealed(), 5);
-    assert.deepEqual(readUsageReport(database, { since: 0, by: ['model'] }), total);
+    assert.deepEqual(state.report({ since: 0, by: ['model'] }), total);
   });
 
   it('usage tables: sums of amounts that floating point rounds are exact', () => {
     write(...Array.from({ length: 1_000 }, () => row({ cost: toNano(0.1) })));
-    assert.equal(readUsageReport(database, { since: 0, by: [] }).total.cost, 100);
+    assert.equal(state.report({ since: 0, by: [] }).total.cost, 100);
   });
 
   it('usage tables: a series has the rows of the most expensive groups, and the sums of all', () => {
@@ -131,7 +109,7 @@ describe('usage tables', () => {
       write(row({ at, key, cost: (n + 1) * 1e9 }), row({ at: at + DAY, key, cost: n * 1e9 }));
     }
     const query = { since: at, until: at + 2 * DAY, by: ['key'], step: 'day', top: 2 } as const;
-    const { rows, total, series } = readUsageReport(database, query);
+    const { rows, total, series } = state.report(query);
     assert.deepEqual(
       rows.map(({ start, key, cost }) => [String(start).slice(0, 10), key, cost]),
       [
@@ -186,10 +164,8 @@ describe('usage tables', () => {
         }),
       );
       write(...rows);
-      transaction(database, () => {
-        while (sealNext(database, from + sealedDays * DAY));
-        database.exec(`DELETE FROM usage_sealed WHERE start / 3600000 % 10 >= ${kept}`);
-      });
+      state.sealUntil(from + sealedDays * DAY);
+      state.dropSealed(kept);
       const labels = new Map<string, string>();
       const labelOf = (zone: TimeZone, period: Period, at: number) => {
         const quarter = at - (at % 900_000);
@@ -221,7 +197,7 @@ describe('usage tables', () => {
                 ...[refused + one(outcome === 'refused'), gone + one(outcome === 'client-gone')],
               ]);
             }
-            const report = readUsageReport(database, { since, until, zone, by: [period, field] });
+            const report = state.report({ since, until, zone, by: [period, field] });
             const found = new Map(
               report.rows.map((each) => [
                 JSON.stringify([each[period], each[field]]),
@@ -239,27 +215,28 @@ describe('usage tables', () => {
   it('usage tables: removing old rows keeps the sums, and removing old sums keeps the totals', () => {
     const now = Date.parse('2026-11-22T12:00:00Z');
     write(...Array.from({ length: 1_500 }, (_, n) => row({ at: now - n * DAY, cost: 1_000_000 })));
-    const totals = () => readUsageReport(database, { since: 0, by: ['key'] }).rows;
-    const month = () => readUsageReport(database, { since: now - 300 * DAY, until: now - 200 * DAY, by: ['day'] }).rows;
+    const totals = () => state.report({ since: 0, by: ['key'] }).rows;
+    const month = () => state.report({ since: now - 300 * DAY, until: now - 200 * DAY, by: ['day'] }).rows;
     const before = { totals: totals(), month: month() };
-    while (removeOld(database, { usage: 90 * DAY, rollup: 400 * DAY }, now));
+    state.removeOld({ usage: 90 * DAY, rollup: 400 * DAY }, now);
     assert.deepEqual({ totals: totals(), month: month() }, before);
-    assert.deepEqual([stored('SELECT count(*) FROM usage'), stored('SELECT count(*) FROM usage_rollup')], [91, 402]);
-    assert.deepEqual(checkState(database).differences, []);
+    assert.deepEqual([state.rowCount, state.sums().buckets], [91, 402]);
+    assert.deepEqual(state.check().differences, []);
   });
 
   it('usage tables: nothing is removed by default', () => {
     write(row({ at: 1 }));
     const forever = Number.POSITIVE_INFINITY;
-    assert.equal(removeOld(database, { usage: forever, rollup: forever }), false);
+    state.removeOld({ usage: forever, rollup: forever }, Date.now());
+    assert.deepEqual([state.rowCount, state.sums().buckets], [1, 1]);
   });
 
   it('state check: finds each sum that differs from its rows', () => {
     write(row({ key: 'ann', at: Date.now() }), row({ key: 'bob', at: Date.now() }));
-    assert.deepEqual(checkState(database), { rows: 2, spent: 1e9, differences: [] });
-    database.exec("UPDATE spent SET nano = nano + 1 WHERE key = 'ann'");
-    database.exec("DELETE FROM usage WHERE key = 'bob'");
-    const { differences } = checkState(database);
+    assert.deepEqual(state.check(), { rows: 2, spent: 1e9, differences: [] });
+    state.damage('ann', 'sum');
+    state.damage('bob', 'rows');
+    const { differences } = state.check();
     assert.deepEqual(differences.map(({ what, stored, rows }) => [/ann|bob/.exec(what)?.[0], stored, rows]).sort(), [
       ['ann', 500_000_001, 500_000_000],
       ['bob', 500_000_000, 0],

@@ -8,14 +8,16 @@ import { type UndiciTransport, undiciTransport } from '../../src/provider/transp
 import type { Event } from '../../src/wire/event.ts';
 import { type FoldedAnswer, foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
+import { until } from '../gateway/until.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { MonotonicClock } from './monotonic-clock.ts';
 import { ask, credential, modelAt } from './test-model.ts';
 
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';
-/** Milliseconds: long enough for an answer on a busy machine. */
-const SOON = 1_000;
+/** Milliseconds of a time limit: an answer comes earlier, however busy the machine is. */
+const LIMIT = 60_000;
 
 interface Outcome extends FoldedAnswer {
   readonly text: string;
@@ -40,19 +42,20 @@ describe('converse', () => {
   afterEach(() => upstream.close());
   after(() => undici.close());
 
-  const model = (
-    format: FormatName,
-    endpoint: Partial<Endpoint> = {},
-    over: Partial<Model> = {},
-    at: Upstream = upstream,
-  ): Model =>
+  const model = (format: FormatName, endpoint: Partial<Endpoint> = {}, over: Partial<Model> = {}): Model =>
     modelAt(
-      `${at.url}/v1`,
+      `${upstream.url}/v1`,
       { format, kind: format === 'messages' ? 'anthropic' : 'openai-compatible', ...endpoint },
       over,
     );
 
-  async function run(target: Model, scenario: string, transport: Transport, stream = true): Promise<Outcome> {
+  async function run(
+    target: Model,
+    scenario: string,
+    transport: Transport,
+    stream = true,
+    onRetry: () => void = () => undefined,
+  ): Promise<Outcome> {
     const retries: Retry[] = [];
     const events: Event[] = [];
     const retry = { baseMs: 1, limit: 3 };
@@ -60,7 +63,10 @@ describe('converse', () => {
       transport,
       signal: new AbortController().signal,
       retry,
-      onRetry: (made: Retry) => retries.push(made),
+      onRetry: (made: Retry) => {
+        retries.push(made);
+        onRetry();
+      },
     };
     for await (const event of converse(target, ask(`[[scenario:${scenario}]]`, { stream }), options))
       events.push(event);
@@ -82,24 +88,20 @@ describe('converse', () => {
     }
   }
 
-  /** For tests that wait: runs all combinations at the same time, each with its own upstream. */
-  function everyWayAtOnce(
-    name: string,
-    test: (at: Upstream, format: FormatName, transport: Transport) => Promise<void>,
-  ): void {
-    it(`converse: ${name} (each format, fetch and undici)`, async () => {
-      const ways = FORMATS.flatMap((format) => transports.map(([, transport]) => ({ format, transport })));
-      await Promise.all(
-        ways.map(async ({ format, transport }) => {
-          const own = await startUpstream();
-          try {
-            await test(own, format, transport);
-          } finally {
-            await own.close();
-          }
-        }),
-      );
-    });
+  /** A run whose first request stalls. Time passes from its arrival until it is given up. */
+  async function runStalled(...[target, scenario, transport, stream]: Parameters<typeof run>): Promise<Outcome> {
+    using clock = new MonotonicClock();
+    let over = false;
+    const end = () => {
+      over = true;
+    };
+    const stalled = upstream.request(0).then(() => clock.passUntil(2 * LIMIT, () => over));
+    try {
+      return await run(target, scenario, transport, stream, end);
+    } finally {
+      end();
+      await stalled;
+    }
   }
 
   const unharmed = [
@@ -153,43 +155,42 @@ describe('converse', () => {
   }
 
   for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
-    everyWayAtOnce(`cancels a stalled request and retries: ${scenario}`, async (at, format, transport) => {
-      const seen = await run(model(format, { timeout: SOON }, {}, at), `${scenario}-1-times`, transport);
+    everyWay(`cancels a stalled request and retries: ${scenario}`, async (format, transport) => {
+      const seen = await runStalled(model(format, { timeout: LIMIT }), `${scenario}-1-times`, transport);
       assert.equal(seen.text, SAID);
       assert.deepEqual(
         seen.retries.map((retry) => retry.error.errorType),
         ['upstream_timeout'],
       );
-      assert.equal(await at.requests[0]?.closed, true);
+      assert.equal(await upstream.requests[0]?.closed, true);
     });
   }
 
-  everyWayAtOnce('cancels an answer that is not streamed and stalls, and retries', async (at, ...way) => {
-    const [format, transport] = way;
-    const target = model(format, { timeout: SOON }, {}, at);
-    const seen = await run(target, 'stall-mid-body-1-times', transport, false);
+  everyWay('cancels an answer that is not streamed and stalls, and retries', async (format, transport) => {
+    const target = model(format, { timeout: LIMIT });
+    const seen = await runStalled(target, 'stall-mid-body-1-times', transport, false);
     assert.equal(seen.text, SAID);
     assert.deepEqual(
       seen.retries.map((retry) => retry.error.errorType),
       ['upstream_timeout'],
     );
-    assert.equal(await at.requests[0]?.closed, true);
+    assert.equal(await upstream.requests[0]?.closed, true);
   });
 
-  everyWayAtOnce('chunkTimeout cancels a stall after comments', async (at, format, transport) => {
-    const target = model(format, { chunkTimeout: SOON }, {}, at);
-    const seen = await run(target, 'stall-after-comments-1-times', transport);
+  everyWay('chunkTimeout cancels a stall after comments', async (format, transport) => {
+    const target = model(format, { timeout: false, chunkTimeout: LIMIT });
+    const seen = await runStalled(target, 'stall-after-comments-1-times', transport);
     assert.equal(seen.text, SAID);
     assert.equal(seen.retries.length, 1);
   });
 
   for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
-    everyWayAtOnce(`keeps the text of a ${scenario} and does not retry`, async (at, format, transport) => {
-      const seen = await run(model(format, { chunkTimeout: SOON }, {}, at), scenario, transport);
+    everyWay(`keeps the text of a ${scenario} and does not retry`, async (format, transport) => {
+      const seen = await runStalled(model(format, { timeout: false, chunkTimeout: LIMIT }), scenario, transport);
       assert.equal(seen.text, 'Hello, wörld ');
       assert.equal(seen.error?.errorType, 'upstream_timeout');
       assert.equal(seen.retries.length, 0);
-      assert.equal(await at.requests[0]?.closed, true);
+      assert.equal(await upstream.requests[0]?.closed, true);
     });
   }
 
@@ -229,7 +230,8 @@ describe('converse', () => {
   });
 
   it('converse: an answer is complete if its connection hangs after the finish', async () => {
-    const seen = await run(model('chat-completions', { chunkTimeout: SOON }), 'stall-after-finish', undici);
+    const target = model('chat-completions', { timeout: false, chunkTimeout: LIMIT });
+    const seen = await runStalled(target, 'stall-after-finish', undici);
     assert.equal(seen.finish, 'stop');
     assert.equal(seen.text, SAID);
   });
@@ -335,13 +337,23 @@ describe('converse', () => {
       listeners--;
       remove(...args);
     };
-    for (const scenario of ['text', 'status-500', 'reset-mid-stream', 'html', 'stall-before-headers']) {
-      const target = model('chat-completions', { timeout: SOON });
+    const consume = async (scenario: string) => {
+      const target = model('chat-completions', { timeout: LIMIT });
       const options = { transport: undici, signal, retry: { limit: 1, baseMs: 1 } };
       for await (const _ of converse(target, ask(`[[scenario:${scenario}]]`), options));
+    };
+    for (const scenario of ['text', 'status-500', 'reset-mid-stream', 'html']) await consume(scenario);
+    {
+      using clock = new MonotonicClock();
+      let over = false;
+      const stalled = consume('stall-before-headers').finally(() => {
+        over = true;
+      });
+      await clock.passUntil(2 * LIMIT, () => over);
+      await stalled;
     }
     // The connection of a complete answer is drained after its last event.
-    while ((await upstream.sockets()) > 0 && listeners > 0) await new Promise(setImmediate);
+    await until('no listener or no open connection', async () => listeners === 0 || (await upstream.sockets()) === 0);
     assert.equal(listeners, 0);
   });
 
