@@ -1,14 +1,15 @@
+import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Locator, Page } from 'playwright-core';
-import { launchChromium } from '../host/chromium.ts';
-import { startCodeServer } from '../host/code-server.ts';
 import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
+import { sharedBrowser, sharedServer, startServer } from './editor.ts';
+import { createProfile } from './profile.ts';
+import { waitUntil } from './wait-until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -20,6 +21,8 @@ export interface ChatHarnessOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The content of `svc.jsonc` instead of the default provider. */
   readonly config?: unknown;
+  /** A server for this file alone, which a test may end. */
+  readonly ownServer?: boolean;
 }
 
 const LARGE = {
@@ -52,24 +55,31 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
   };
   const config = join(root, 'svc.jsonc');
   writeFileSync(config, JSON.stringify(options.config ?? { model: 'up/large', provider }), { mode: 0o600 });
-  const home = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
-  const start = (port?: number) =>
-    startCodeServer({
-      userDataDir: join(root, 'user'),
-      env: { ...home, SVC_CONFIG: config },
-      ...(options.settings ? { settings: options.settings } : {}),
-      ...(port === undefined ? {} : { port }),
-    });
-  let host = await start();
-  const browser = await launchChromium();
+  const environment = {
+    HOME: root,
+    XDG_CONFIG_HOME: join(root, 'config'),
+    SVC_DISABLE_CATALOG_REFRESH: '1',
+    SVC_CONFIG: config,
+  };
+  const userDataDir = join(root, 'user');
+  let server = await (options.ownServer ? startServer({ userDataDir }) : sharedServer());
+  const profile = createProfile(server, root, options.settings ? { settings: options.settings } : {});
+  const browser = await sharedBrowser();
+  const pages = new Set<Page>();
   const open = async () => {
-    const opened = await openWorkbench(browser, host, { folder: workspace, extension: ROOT });
+    const opened = await openWorkbench(browser, server, { folder: workspace, extension: ROOT, profile, environment });
+    pages.add(opened);
     await workbenchReady(opened);
     await extensionReady(opened);
     return opened;
   };
   const page = await open();
   const panel = () => webviewFrame(page, '.composer textarea');
+  const reload = async () => {
+    await page.reload();
+    await workbenchReady(page);
+    await extensionReady(page);
+  };
 
   return {
     page,
@@ -77,29 +87,26 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     workspace,
     open,
     panel,
+    /** Kills the extension host of the window, and loads the page again. */
+    killExtensionHost: async () => {
+      assert.notEqual(await server.endExtensionHosts(), 0, 'no extension host was found');
+      await reload();
+    },
     /** Ends VS Code with all its processes, as a crash would, and starts it again at the same address. */
     crash: async () => {
-      const { port } = host;
-      await host.close();
-      host = await start(port);
-      await page.reload();
-      await workbenchReady(page);
-      await extensionReady(page);
+      assert.ok(options.ownServer, 'other files need the shared server');
+      const { port } = server;
+      await server.close();
+      server = await startServer({ userDataDir, port });
+      await reload();
     },
-    hostPort: () => host.port,
     /** Resolves when each of the texts is on disk with the conversations. */
-    waitForSaved: async (...texts: readonly string[]) => {
-      const storage = join(root, 'user', 'User', 'globalStorage');
-      for (;;) {
-        const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) =>
-          /\.jsonl?$/.test(name),
-        );
-        const all = files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
-        if (texts.every((text) => all.includes(text))) return;
-        // VS Code writes these files; a recursive watch on Linux can miss files in new folders.
-        await sleep(50);
-      }
-    },
+    waitForSaved: (...texts: readonly string[]) =>
+      waitUntil(
+        `the saved conversations to contain ${texts.join(' and ')}`,
+        () => readStored(profile.globalStorage),
+        (stored) => texts.every((text) => stored.includes(text)),
+      ),
     answer: (next: Answer) => {
       answer = next;
     },
@@ -108,9 +115,10 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     newConversation: () => fresh(page),
     send: async (text: string) => sendMessage(await panel(), text),
     close: async () => {
-      await browser.close();
-      await host.close();
+      for (const each of pages) await each.context().close();
+      await (options.ownServer ? server.close() : server.endExtensionHosts());
       await upstream.close();
+      profile.remove();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
     /** Writes a file into the folder and returns its absolute path. */
@@ -121,6 +129,12 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
       return file;
     },
   };
+}
+
+/** The content of all files of conversations. */
+function readStored(storage: string): string {
+  const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) => /\.jsonl?$/.test(name));
+  return files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
 }
 
 /** Resolves when the commands of the extension are in the palette. */

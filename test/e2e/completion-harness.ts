@@ -57,14 +57,12 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
     ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
-    config: () => ({
+    config: {
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
-    }),
+    },
   });
   const page = await harness.open();
-  // On a busy machine, reading the ignore files takes many seconds, and suggestions appear after that.
-  page.setDefaultTimeout(30_000);
   const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
   const self: CompletionHarness = {
     vscode: harness,
@@ -99,7 +97,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     },
   };
   try {
-    await page.locator(READY).first().waitFor({ timeout: 60_000 });
+    await page.locator(READY).first().waitFor();
   } catch (error) {
     await screenshot(page, 'failed-start');
     await self.close();

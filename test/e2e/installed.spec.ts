@@ -32,8 +32,7 @@ describe('installed package', () => {
     this.timeout(240_000);
     execFileSync(process.execPath, [join(ROOT, 'scripts', 'package.ts')], { cwd: ROOT, stdio: 'pipe' });
     harness = await startVSCodeHarness({ vsix: join(ROOT, `svc-${version}.vsix`) });
-    const [found] = readdirSync(harness.host.extensionsDir).filter((name) => name.startsWith('svc.svc-'));
-    installed = join(harness.host.extensionsDir, String(found));
+    installed = String(harness.installed);
     page = await harness.open();
   });
   after(async () => {

@@ -22,7 +22,6 @@ describe('provider dialog', () => {
     harness = await startVSCodeHarness({ settings: { 'window.dialogStyle': 'custom' } });
     config = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
   after(async () => {

@@ -20,11 +20,10 @@ describe('providers that refuse requests', () => {
     upstream = await startUpstream(answer);
     const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim`, apiKey: KEY };
     harness = await startVSCodeHarness({
-      config: () => ({ provider: { acme: { name: 'Acme Models', fim: 'mistral', options } } }),
+      config: { provider: { acme: { name: 'Acme Models', fim: 'mistral', options } } },
       settings: { 'window.dialogStyle': 'custom' },
     });
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
   });
   after(async () => {

@@ -18,11 +18,10 @@ describe('a key that was entered in VS Code', () => {
   before(async () => {
     upstream = await startUpstream(answer);
     harness = await startVSCodeHarness({
-      config: () => ({}),
+      config: {},
       settings: { 'terminal.integrated.gpuAcceleration': 'off', 'terminal.integrated.defaultProfile.linux': 'bash' },
     });
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).waitFor();
   });
   after(async () => {

@@ -10,6 +10,9 @@ export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 /** A key that is pressed while the focus moves opens nothing, so it is pressed again. The test's time limit applies. */
 export const OPENS_WITHIN_MS = 5000;
 
+/** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
+const WITHIN_MS = 60_000;
+
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
   readonly folder?: string;
@@ -18,8 +21,18 @@ export interface WorkbenchOptions {
   /** Absolute path of a module that exports `run(): Promise<void>`. */
   readonly tests?: string;
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** The profile of the window; absent: the default one. */
+  readonly profile?: WorkbenchProfile;
+  /** Environment of the extension host and the terminals of the window, over that of the server. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Called before the page navigates. */
   readonly prepare?: (page: Page) => Promise<void>;
+}
+
+export interface WorkbenchProfile {
+  readonly id: string;
+  /** Absolute folder with its settings. Its name is the id. */
+  readonly folder: string;
 }
 
 /** Workbenches that are open, for pictures of failed tests. */
@@ -34,9 +47,21 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
   const page = await context.newPage();
   openPages.add(page);
   page.once('close', () => openPages.delete(page));
+  // All servers are local, but a busy machine needs many seconds to start an extension host.
+  context.setDefaultTimeout(WITHIN_MS);
+  if (options.profile) await context.addInitScript(storeProfile, options.profile);
   await options.prepare?.(page);
   await page.goto(workbenchUrl(host, options));
   return page;
+}
+
+/** Runs in the page: adds the profile to the list that VS Code keeps in the browser. */
+function storeProfile({ id, folder }: WorkbenchProfile): void {
+  // Webviews and windows without an address have other storage, or none.
+  if (window !== window.top || location.protocol === 'about:') return;
+  // With an icon, its name is not drawn over the button of the settings.
+  const profile = { name: id, location: { $mid: 1, scheme: 'vscode-remote', path: folder }, icon: 'settings-gear' };
+  localStorage.setItem('userDataProfiles', JSON.stringify([profile]));
 }
 
 export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): string {
@@ -44,6 +69,8 @@ export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): strin
   const payload: [string, string][] = [];
   if (options.extension) payload.push(['extensionDevelopmentPath', remote(options.extension)]);
   if (options.tests) payload.push(['extensionTestsPath', remote(options.tests)]);
+  if (options.profile) payload.push(['profile', options.profile.id]);
+  if (options.environment) payload.push(['extensionEnvironment', JSON.stringify(options.environment)]);
   const query = new URLSearchParams();
   if (options.folder) query.set(options.folder.endsWith('.code-workspace') ? 'workspace' : 'folder', options.folder);
   else query.set('ew', 'true');
