@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { runCommand, webviewFrame } from '../host/workbench.ts';
-import { type Answer, answerWith, type ChatHarness, failWith, pausedAnswer, startChatHarness } from './chat-harness.ts';
+import {
+  type Answer,
+  answerWith,
+  type ChatHarness,
+  failWith,
+  pausedAnswer,
+  startChatHarness,
+  typeMessage,
+} from './chat-harness.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 
@@ -108,7 +116,7 @@ describe('failures of a conversation in the editor', () => {
     harness.answer(pausedAnswer({ text: [`Said before the ${name} kill.`, ' Never said.'] }).answer);
     const frame = await harness.send(`A ${name} question`);
     await frame.locator('.markdown', { hasText: `the ${name} kill.` }).waitFor();
-    await frame.locator('.composer textarea').fill(`A ${name} draft`);
+    await typeMessage(harness.page, frame, `A ${name} draft`);
     await harness.waitForSaved(`A ${name} draft`, `Said before the ${name} kill.`);
   }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright-core';
-import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { focusedElements, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { sharedBrowser, sharedServer, startServer } from './editor.ts';
@@ -112,8 +112,9 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     },
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
-    newConversation: () => fresh(page),
-    send: async (text: string) => sendMessage(await panel(), text),
+    newConversation: () => newConversation(page),
+    /** Types a message, which needs the caret in the input, and presses Enter. */
+    send: async (text: string) => sendMessage(page, await panel(), text),
     close: async () => {
       for (const each of pages) await each.context().close();
       await (options.ownServer ? server.close() : server.endExtensionHosts());
@@ -180,43 +181,51 @@ export function failWith(status: number, body: unknown, headers: Readonly<Record
   };
 }
 
-export async function sendMessage(frame: Frame, text: string): Promise<Frame> {
-  await frame.locator('.composer textarea').fill(text);
-  await frame.locator('.composer textarea').press('Enter');
+/** Types with the keyboard alone: a command must have moved the caret into the input. */
+export async function sendMessage(page: Page, frame: Frame, text: string): Promise<Frame> {
+  await typeMessage(page, frame, text);
+  await page.keyboard.press('Enter');
   return frame;
+}
+
+export async function typeMessage(page: Page, frame: Frame, text: string): Promise<void> {
+  const input = frame.locator('.composer textarea');
+  const before = await input.inputValue();
+  await page.keyboard.type(text);
+  await waitUntil(
+    `the input of the chat to contain ${JSON.stringify(before + text)}`,
+    async () => ({ input: await input.inputValue(), focus: await focusedElements(page) }),
+    (seen) => seen.input === before + text,
+  );
 }
 
 /** The last answer is whole, or has failed. */
 export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
-/**
- * Removes the focus from the pages of the extension. VS Code returns the focus to a page some
- * time after the palette is closed, which would close a list that the command has opened.
- */
-export async function releaseFocus(page: Page): Promise<void> {
-  for (const frame of page.frames()) {
-    await frame
-      .evaluate(() => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur())
-      .catch(() => undefined);
-  }
-  await page.evaluate(() => document.activeElement instanceof HTMLIFrameElement && document.activeElement.blur());
-}
-
-/** Opens a new conversation and waits until its page has the focus, so that later steps keep theirs. */
-export async function fresh(page: Page): Promise<Frame> {
-  await releaseFocus(page);
+/** Opens a new conversation and waits until the caret is in its input. */
+export async function newConversation(page: Page): Promise<Frame> {
   await runCommand(page, 'Svc: New Conversation');
   const frame = await webviewFrame(page, '.transcript .empty');
-  // VS Code sometimes returns the focus to the view before, such as source control, after the palette is closed.
-  await frame.locator('.composer textarea').click();
+  await waitForCaret(page, frame);
   return frame;
 }
 
 /** Opens a list of the extension and returns its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
-  await releaseFocus(page);
   await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
-  return page.locator('.quick-input-widget input.input');
+  return page.locator('.quick-input-widget input.input:focus');
+}
+
+/** Waits until keys reach the input of the chat: in the page, and in the window. */
+export async function waitForCaret(page: Page, frame: Frame): Promise<void> {
+  await waitUntil(
+    'the caret to be in the input of the chat',
+    async () => ({
+      caret: await frame.locator('.composer textarea:focus').count(),
+      focus: await focusedElements(page),
+    }),
+    ({ caret, focus }) => caret === 1 && focus.at(-1)?.startsWith('<textarea') === true,
+  );
 }

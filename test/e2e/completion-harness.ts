@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { inPage } from '../host/person.ts';
 import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
@@ -107,7 +108,11 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
 }
 
 async function nextFrame(page: Page): Promise<void> {
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await inPage(
+    page,
+    'drawn is no event',
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
 }
 
 /** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */
@@ -152,18 +157,26 @@ async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string):
 }
 
 async function watch(page: Page): Promise<Seen> {
-  await page.evaluate((read) => {
-    const texts: string[] = [];
-    const now = new Function(`return (${read})()`);
-    const look = () => {
-      const text: string = now();
-      if (text !== texts.at(-1)) texts.push(text);
-    };
-    look();
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-    Object.assign(globalThis, { ghostTexts: texts });
-  }, `${ghost}`);
-  return { texts: () => page.evaluate(() => [...Reflect.get(globalThis, 'ghostTexts')].map(String)) };
+  await inPage(
+    page,
+    'each text that was visible counts',
+    (read) => {
+      const texts: string[] = [];
+      const now = new Function(`return (${read})()`);
+      const look = () => {
+        const text: string = now();
+        if (text !== texts.at(-1)) texts.push(text);
+      };
+      look();
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+      Object.assign(globalThis, { ghostTexts: texts });
+    },
+    `${ghost}`,
+  );
+  return {
+    texts: () =>
+      inPage(page, 'each text that was visible counts', () => [...Reflect.get(globalThis, 'ghostTexts')].map(String)),
+  };
 }
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { sendMessage, waitForCaret } from './chat-harness.ts';
 import { sharedBrowser } from './editor.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -68,8 +69,8 @@ describe('npm start', () => {
   it('npm start: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
-    await panel.locator('.composer textarea').fill('Hello');
-    await panel.locator('.composer textarea').press('Enter');
+    await waitForCaret(page, panel);
+    await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
   });

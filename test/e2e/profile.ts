@@ -65,7 +65,13 @@ export function createProfile(server: CodeServer, root: string, options: Profile
     location: { $mid: 1, path: folder, scheme: 'file' },
   }));
   writeFileSync(join(stored, 'extensions.json'), JSON.stringify(extensions));
-  return { id, folder, globalStorage, remove: () => rmSync(stored, { recursive: true, force: true, maxRetries: 5 }) };
+  return {
+    id,
+    folder,
+    stored,
+    globalStorage,
+    remove: () => rmSync(stored, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
 /** Creates the extensions and returns those of the user and the folder of the one under development. */

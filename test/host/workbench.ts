@@ -33,6 +33,8 @@ export interface WorkbenchProfile {
   readonly id: string;
   /** Absolute folder with its settings. Its name is the id. */
   readonly folder: string;
+  /** Absolute folder in which the server stores the rest. Its name is the id too. */
+  readonly stored: string;
 }
 
 /** Workbenches that are open, for pictures of failed tests. */
@@ -56,12 +58,16 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
 }
 
 /** Runs in the page: adds the profile to the list that VS Code keeps in the browser. */
-function storeProfile({ id, folder }: WorkbenchProfile): void {
+function storeProfile({ id, folder, stored }: WorkbenchProfile): void {
   // Webviews and windows without an address have other storage, or none.
   if (window !== window.top || location.protocol === 'about:') return;
   // With an icon, its name is not drawn over the button of the settings.
-  const profile = { name: id, location: { $mid: 1, scheme: 'vscode-remote', path: folder }, icon: 'settings-gear' };
-  localStorage.setItem('userDataProfiles', JSON.stringify([profile]));
+  const named = (name: string, path: string) => {
+    return { name, location: { $mid: 1, scheme: 'vscode-remote', path }, icon: 'settings-gear' };
+  };
+  // VS Code deletes folders of profiles that are not in the list, and the page and the server share the parent folder.
+  const profiles = [named(id, folder), named(`${id} on the server`, stored)];
+  localStorage.setItem('userDataProfiles', JSON.stringify(profiles));
 }
 
 export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): string {
@@ -134,6 +140,13 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   }, typed);
 }
 
+/** Types into the list that is open, instead of its text. */
+export async function typeInList(page: Page, text: string): Promise<void> {
+  await page.locator('.quick-input-widget input.input:focus').waitFor();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type(text);
+}
+
 /** Returns a notification of the list. A toast needs a focused window. The list closes itself when it is empty. */
 export async function findNotification(page: Page, text: string): Promise<Locator> {
   const title = 'Notifications: Show Notifications';
@@ -184,6 +197,17 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
       settle();
     };
   });
+}
+
+/** The element with the focus in each document that has it, from the window to the innermost frame. */
+export async function focusedElements(page: Page): Promise<readonly string[]> {
+  const found = page.frames().map((frame) => frame.evaluate(readFocus).catch(() => ''));
+  return (await Promise.all(found)).filter((each) => each !== '');
+}
+
+/** Runs in the page. */
+function readFocus(): string {
+  return document.hasFocus() ? (document.activeElement?.outerHTML ?? '').slice(0, 200) : '';
 }
 
 /** The ghost text on screen, joined; empty when there is none. */
