@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
+import { inPage } from '../host/person.ts';
 import { openFile, screenshot } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
 import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
@@ -51,7 +52,9 @@ describe('agent task in the chat', () => {
 
   async function tabTo(frame: Frame, name: string): Promise<void> {
     for (let step = 0; step < 80; step++) {
-      const focused = await frame.evaluate(
+      const focused = await inPage(
+        frame,
+        'the focus is no text',
         () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent,
       );
       if (focused === name) return;

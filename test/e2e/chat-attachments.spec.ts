@@ -3,8 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { answerWith, type ChatHarness, extensionReady, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import { focusedElements, openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  extensionReady,
+  startChatHarness,
+  typeMessage,
+  waitForAnswerEnd,
+} from './chat-harness.ts';
 
 /** A picture of one pixel. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -32,11 +39,11 @@ describe('attachments in the editor', () => {
   async function complete(frame: Frame, typed: string, label: string | RegExp): Promise<void> {
     const area = frame.locator('.composer textarea');
     const options = frame.locator('.completions [role="option"]');
-    await area.pressSequentially(typed);
+    await harness.page.keyboard.type(typed);
     try {
       await options.filter({ hasText: label }).first().click();
     } catch (cause) {
-      const focused = await area.evaluate((element) => element === document.activeElement && document.hasFocus());
+      const focused = await focusedElements(harness.page);
       const seen = JSON.stringify([await area.inputValue(), focused, await options.allInnerTexts()]);
       throw new Error(`no ${label} in the list; text, focus and list: ${seen}`, { cause });
     }
@@ -131,7 +138,7 @@ describe('attachments in the editor', () => {
     const frame = await harness.panel();
     await complete(frame, '/rev', '/review');
     assert.match(await sent(frame), /Review this as a stranger would\./);
-    await frame.locator('.composer textarea').fill('/tests');
+    await typeMessage(harness.page, frame, '/tests');
     assert.match(await sent(frame), /A receipt as plain text/);
   });
 

@@ -15,8 +15,7 @@ describe('composer in the editor', () => {
   it('composer: a mention that is typed faster than its list arrives is sent with the file', async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     const frame = await harness.panel();
-    await frame.locator('.composer textarea').fill('What does ');
-    await frame.locator('.composer textarea').pressSequentially('@basket.t');
+    await harness.page.keyboard.type('What does @basket.t');
     await harness.page.keyboard.press('Enter');
     await waitForAnswerEnd(frame);
     await frame.locator('.message.user', { hasText: 'What does @basket.ts' }).waitFor();
@@ -45,9 +44,7 @@ describe('composer in the editor', () => {
     harness.answer(paused.answer);
     const frame = await harness.send('First');
     await frame.locator('.message.assistant').waitFor();
-    const input = frame.locator('.composer textarea');
-    await input.fill('Second');
-    await input.press('Enter');
+    await harness.send('Second');
     await frame.locator('.queue', { hasText: 'Second' }).waitFor();
     harness.answer(answerWith({ text: ['Two.'] }));
     paused.resume();

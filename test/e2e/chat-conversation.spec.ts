@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openFile, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { typeInto } from '../host/person.ts';
+import { openFile, pickTyped, runCommand, screenshot, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
-  fresh,
+  newConversation,
   openList,
   pausedAnswer,
-  releaseFocus,
   sendMessage,
   startChatHarness,
+  typeMessage,
   waitForAnswerEnd,
 } from './chat-harness.ts';
 
@@ -127,7 +128,8 @@ describe('a conversation in the editor', () => {
     await harness.page.keyboard.type('two ');
     await harness.page.keyboard.press('F1');
     const palette = harness.page.locator('.quick-input-widget input.input');
-    await palette.fill('>Svc: ');
+    await palette.waitFor();
+    await harness.page.keyboard.type('Svc: ');
     resume();
     await waitForAnswerEnd(again);
     await harness.page.keyboard.type('New');
@@ -145,8 +147,8 @@ describe('a conversation in the editor', () => {
     await waitForAnswerEnd(frame);
     await frame.locator('.message.user').hover();
     await frame.getByRole('button', { name: 'Edit message' }).click();
-    await frame.locator('.edit-box textarea').fill('Two');
-    await frame.locator('.edit-box textarea').press('Enter');
+    await typeInto(frame.locator('.edit-box textarea'), 'Two');
+    await harness.page.keyboard.press('Enter');
     await frame.locator('.markdown', { hasText: 'second' }).waitFor();
     await waitForAnswerEnd(frame);
     await frame.locator('.message.user').getByRole('button', { name: 'Previous version' }).click();
@@ -160,7 +162,7 @@ describe('a conversation in the editor', () => {
     await waitForAnswerEnd(frame);
     await frame.locator('.message.user').hover();
     await frame.getByRole('button', { name: 'Edit message' }).click();
-    await frame.locator('.edit-box textarea').fill('Two');
+    await typeInto(frame.locator('.edit-box textarea'), 'Two');
     const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
     await harness.page.keyboard.press('ControlOrMeta+Shift+E');
     await harness.page.locator('.explorer-folders-view').waitFor();
@@ -191,7 +193,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.composer .model').click();
     const rows = harness.page.locator('.quick-input-list .monaco-list-row');
     await rows.filter({ hasText: 'up/large' }).first().waitFor();
-    await harness.page.locator('.quick-input-widget input.input').fill('small');
+    await typeInList(harness.page, 'small');
     await rows.filter({ hasText: 'up/small' }).first().waitFor();
     await screenshot(harness.page, 'chat/picker', { docs: true });
     await harness.page.keyboard.press('Enter');
@@ -200,20 +202,19 @@ describe('a conversation in the editor', () => {
     await waitForAnswerEnd(frame);
     assert.match(harness.lastBody(), /"model":"small"/);
     await frame.locator('.composer .model').click();
-    await harness.page.locator('.quick-input-widget input.input').fill('large');
+    await typeInList(harness.page, 'large');
     await rows.filter({ hasText: 'up/large' }).first().waitFor();
     await harness.page.keyboard.press('Enter');
     await frame.locator('.composer .model', { hasText: 'Large' }).waitFor();
   });
 
   it('conversation: one that is new already keeps its draft when another one is requested', async () => {
-    const input = (await harness.panel()).locator('.composer textarea');
-    await input.fill('Half a ques');
-    await releaseFocus(harness.page);
-    await runCommand(harness.page, 'Svc: New Conversation');
-    await (await harness.panel()).locator('.composer textarea:focus').waitFor();
-    assert.equal(await input.inputValue(), 'Half a ques');
-    await input.fill('');
+    const frame = await harness.panel();
+    await typeMessage(harness.page, frame, 'Half a ques');
+    await harness.newConversation();
+    await typeMessage(harness.page, frame, 'tion');
+    assert.equal(await frame.locator('.composer textarea').inputValue(), 'Half a question');
+    await typeInto(frame.locator('.composer textarea'), '');
   });
 
   it('conversation: is found by its text in the history', async () => {
@@ -221,8 +222,8 @@ describe('a conversation in the editor', () => {
     const frame = await harness.send('A question');
     await waitForAnswerEnd(frame);
     await harness.newConversation();
-    const input = await openList(harness.page, 'Svc: Show Conversations', 'Conversations');
-    await input.fill('zebra');
+    await openList(harness.page, 'Svc: Show Conversations', 'Conversations');
+    await typeInList(harness.page, 'zebra');
     await harness.page.keyboard.press('Enter');
     await frame.locator('.markdown', { hasText: 'The zebra has stripes.' }).waitFor();
     await frame.locator('.composer textarea:focus').waitFor();
@@ -233,8 +234,8 @@ describe('a conversation in the editor', () => {
     await waitForAnswerEnd(frame);
     const second = await harness.open();
     await second.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
-    const other = await fresh(second);
-    await sendMessage(other, 'From the second window');
+    const other = await newConversation(second);
+    await sendMessage(second, other, 'From the second window');
     await waitForAnswerEnd(other);
     assert.equal(await frame.getByText('From the second window').count(), 0);
     await openList(second, 'Svc: Show Conversations', 'Conversations');
@@ -251,8 +252,8 @@ describe('a conversation in the editor', () => {
     const frame = await harness.send('Edit in two windows');
     await frame.getByRole('button', { name: 'Allow once' }).waitFor();
     const second = await harness.open();
-    const list = await openList(second, 'Svc: Show Conversations', 'Conversations');
-    await list.fill('Edit in two windows');
+    await openList(second, 'Svc: Show Conversations', 'Conversations');
+    await typeInList(second, 'Edit in two windows');
     await second.locator('.quick-input-list .monaco-list-row', { hasText: 'Edit in two windows' }).click();
     const other = await webviewFrame(second, '.tool.asking');
     await other.getByRole('button', { name: 'Allow once' }).click();

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { typeInto } from '../host/person.ts';
+import { openFile, runCommand, screenshot, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
@@ -13,6 +14,7 @@ import {
   startChatHarness,
   waitForAnswerEnd,
 } from './chat-harness.ts';
+import { waitUntil } from './wait-until.ts';
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const CHANGED = TWELVE.map((line) => (line === 'line 2' || line === 'line 11' ? `${line}, changed` : line));
@@ -45,8 +47,7 @@ describe('chat commands in the editor', () => {
   const lines = () => readFileSync(join(harness.workspace, 'lines.txt'), 'utf8');
 
   async function complete(frame: Frame, typed: string, label: string): Promise<void> {
-    await frame.locator('.composer textarea').fill('');
-    await frame.locator('.composer textarea').pressSequentially(typed);
+    await typeInto(frame.locator('.composer textarea'), typed);
     await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
   }
 
@@ -155,15 +156,13 @@ describe('chat commands in the editor', () => {
       await instruct('Svc: Change Selection…', 'Change the selection', 'Make it short');
     }
     async function instruct(command: string, title: string, text: string): Promise<void> {
-      const input = await openList(harness.page, command, title);
-      await input.fill(text);
+      await openList(harness.page, command, title);
+      await typeInList(harness.page, text);
       await harness.page.keyboard.press('Enter');
     }
     const part = () => readFileSync(join(harness.workspace, 'part.txt'), 'utf8');
     const changed = (text: string) => `${TWELVE.toSpliced(2, 2, text).join('\n')}\n`;
-    const saved = async (text: string) => {
-      while (part() !== text) await harness.page.evaluate(() => new Promise(requestAnimationFrame));
-    };
+    const saved = (text: string) => waitUntil('the saved file to be changed', part, (content) => content === text);
 
     it('edit selection: the change is drawn in place, and Alt+Enter accepts it', async () => {
       await change('```text\nonly this\n```');
@@ -182,9 +181,8 @@ describe('chat commands in the editor', () => {
       await view('first answer').waitFor();
       await lens('Change Further…').click();
       await harness.page.locator('.quick-input-title', { hasText: 'Change the selection further' }).waitFor();
-      const input = harness.page.locator('.quick-input-widget input.input');
-      await input.fill('Shorter');
-      await input.press('Enter');
+      await typeInList(harness.page, 'Shorter');
+      await harness.page.keyboard.press('Enter');
       await view('second answer').waitFor();
       assert.match(harness.lastBody(), /first answer.*Change: Shorter/);
       assert.equal(await view('first answer').count(), 0);
@@ -226,7 +224,7 @@ describe('chat commands in the editor', () => {
     const window = await opening;
     const moved = await webviewFrame(window, '.message.assistant');
     harness.answer(answerWith({ text: ['From the other window.'] }));
-    await sendMessage(moved, 'And here?');
+    await sendMessage(window, moved, 'And here?');
     await moved.locator('.markdown', { hasText: 'From the other window.' }).waitFor();
     await frame.locator('.transcript .empty').waitFor();
     await window.close();

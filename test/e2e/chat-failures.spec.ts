@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   type Answer,
   answerWith,
   type ChatHarness,
-  extensionReady,
   failWith,
   pausedAnswer,
   startChatHarness,
+  typeMessage,
 } from './chat-harness.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
@@ -54,7 +53,7 @@ const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
 describe('failures of a conversation in the editor', () => {
   let harness: ChatHarness;
   before(async () => {
-    harness = await startChatHarness();
+    harness = await startChatHarness({ ownServer: true });
   });
   after(() => harness.close());
   beforeEach(async () => {
@@ -102,10 +101,7 @@ describe('failures of a conversation in the editor', () => {
 
   it('conversation: is complete after the extension host was killed during an answer', async () => {
     await streamed('first');
-    killExtensionHost(harness.hostPort());
-    await harness.page.reload();
-    await workbenchReady(harness.page);
-    await extensionReady(harness.page);
+    await harness.killExtensionHost();
     await survived('first');
   });
 
@@ -120,7 +116,7 @@ describe('failures of a conversation in the editor', () => {
     harness.answer(pausedAnswer({ text: [`Said before the ${name} kill.`, ' Never said.'] }).answer);
     const frame = await harness.send(`A ${name} question`);
     await frame.locator('.markdown', { hasText: `the ${name} kill.` }).waitFor();
-    await frame.locator('.composer textarea').fill(`A ${name} draft`);
+    await typeMessage(harness.page, frame, `A ${name} draft`);
     await harness.waitForSaved(`A ${name} draft`, `Said before the ${name} kill.`);
   }
 
@@ -137,16 +133,3 @@ describe('failures of a conversation in the editor', () => {
     assert.match(harness.lastBody(), new RegExp(`Said before the ${name} kill`));
   }
 });
-
-/** kill -9 of the extension hosts of the VS Code that listens on `port`; they are in its process group. */
-function killExtensionHost(port: number): void {
-  const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' }).trim().split('\n');
-  const processes = lines.map((line) => {
-    const [, pid = '', group = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return { pid: Number(pid), group, args };
-  });
-  const group = processes.find(({ args }) => args.includes(`127.0.0.1:${port}`))?.group;
-  const hosts = processes.filter((each) => each.group === group && each.args.includes('--type=extensionHost'));
-  assert.notEqual(hosts.length, 0, 'no extension host was found');
-  for (const { pid } of hosts) process.kill(pid, 'SIGKILL');
-}

@@ -1,14 +1,15 @@
+import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Locator, Page } from 'playwright-core';
-import { launchChromium } from '../host/chromium.ts';
-import { startCodeServer } from '../host/code-server.ts';
-import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { focusedElements, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
+import { sharedBrowser, sharedServer, startServer } from './editor.ts';
+import { createProfile } from './profile.ts';
+import { waitUntil } from './wait-until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -20,6 +21,8 @@ export interface ChatHarnessOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The content of `svc.jsonc` instead of the default provider. */
   readonly config?: unknown;
+  /** A server for this file alone, which a test may end. */
+  readonly ownServer?: boolean;
 }
 
 const LARGE = {
@@ -52,24 +55,31 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
   };
   const config = join(root, 'svc.jsonc');
   writeFileSync(config, JSON.stringify(options.config ?? { model: 'up/large', provider }), { mode: 0o600 });
-  const home = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
-  const start = (port?: number) =>
-    startCodeServer({
-      userDataDir: join(root, 'user'),
-      env: { ...home, SVC_CONFIG: config },
-      ...(options.settings ? { settings: options.settings } : {}),
-      ...(port === undefined ? {} : { port }),
-    });
-  let host = await start();
-  const browser = await launchChromium();
+  const environment = {
+    HOME: root,
+    XDG_CONFIG_HOME: join(root, 'config'),
+    SVC_DISABLE_CATALOG_REFRESH: '1',
+    SVC_CONFIG: config,
+  };
+  const userDataDir = join(root, 'user');
+  let server = await (options.ownServer ? startServer({ userDataDir }) : sharedServer());
+  const profile = createProfile(server, root, options.settings ? { settings: options.settings } : {});
+  const browser = await sharedBrowser();
+  const pages = new Set<Page>();
   const open = async () => {
-    const opened = await openWorkbench(browser, host, { folder: workspace, extension: ROOT });
+    const opened = await openWorkbench(browser, server, { folder: workspace, extension: ROOT, profile, environment });
+    pages.add(opened);
     await workbenchReady(opened);
     await extensionReady(opened);
     return opened;
   };
   const page = await open();
   const panel = () => webviewFrame(page, '.composer textarea');
+  const reload = async () => {
+    await page.reload();
+    await workbenchReady(page);
+    await extensionReady(page);
+  };
 
   return {
     page,
@@ -77,40 +87,39 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     workspace,
     open,
     panel,
+    /** Kills the extension host of the window, and loads the page again. */
+    killExtensionHost: async () => {
+      assert.notEqual(await server.endExtensionHosts(), 0, 'no extension host was found');
+      await reload();
+    },
     /** Ends VS Code with all its processes, as a crash would, and starts it again at the same address. */
     crash: async () => {
-      const { port } = host;
-      await host.close();
-      host = await start(port);
-      await page.reload();
-      await workbenchReady(page);
-      await extensionReady(page);
+      assert.ok(options.ownServer, 'other files need the shared server');
+      const { port } = server;
+      await server.close();
+      server = await startServer({ userDataDir, port });
+      await reload();
     },
-    hostPort: () => host.port,
     /** Resolves when each of the texts is on disk with the conversations. */
-    waitForSaved: async (...texts: readonly string[]) => {
-      const storage = join(root, 'user', 'User', 'globalStorage');
-      for (;;) {
-        const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) =>
-          /\.jsonl?$/.test(name),
-        );
-        const all = files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
-        if (texts.every((text) => all.includes(text))) return;
-        // VS Code writes these files; a recursive watch on Linux can miss files in new folders.
-        await sleep(50);
-      }
-    },
+    waitForSaved: (...texts: readonly string[]) =>
+      waitUntil(
+        `the saved conversations to contain ${texts.join(' and ')}`,
+        () => readStored(profile.globalStorage),
+        (stored) => texts.every((text) => stored.includes(text)),
+      ),
     answer: (next: Answer) => {
       answer = next;
     },
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
-    newConversation: () => fresh(page),
-    send: async (text: string) => sendMessage(await panel(), text),
+    newConversation: () => newConversation(page),
+    /** Types a message, which needs the caret in the input, and presses Enter. */
+    send: async (text: string) => sendMessage(page, await panel(), text),
     close: async () => {
-      await browser.close();
-      await host.close();
+      for (const each of pages) await each.context().close();
+      await (options.ownServer ? server.close() : server.endExtensionHosts());
       await upstream.close();
+      profile.remove();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
     /** Writes a file into the folder and returns its absolute path. */
@@ -121,6 +130,12 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
       return file;
     },
   };
+}
+
+/** The content of all files of conversations. */
+function readStored(storage: string): string {
+  const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) => /\.jsonl?$/.test(name));
+  return files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
 }
 
 /** Resolves when the commands of the extension are in the palette. */
@@ -166,43 +181,51 @@ export function failWith(status: number, body: unknown, headers: Readonly<Record
   };
 }
 
-export async function sendMessage(frame: Frame, text: string): Promise<Frame> {
-  await frame.locator('.composer textarea').fill(text);
-  await frame.locator('.composer textarea').press('Enter');
+/** Types with the keyboard alone: a command must have moved the caret into the input. */
+export async function sendMessage(page: Page, frame: Frame, text: string): Promise<Frame> {
+  await typeMessage(page, frame, text);
+  await page.keyboard.press('Enter');
   return frame;
+}
+
+export async function typeMessage(page: Page, frame: Frame, text: string): Promise<void> {
+  const input = frame.locator('.composer textarea');
+  const before = await input.inputValue();
+  await page.keyboard.type(text);
+  await waitUntil(
+    `the input of the chat to contain ${JSON.stringify(before + text)}`,
+    async () => ({ input: await input.inputValue(), focus: await focusedElements(page) }),
+    (seen) => seen.input === before + text,
+  );
 }
 
 /** The last answer is whole, or has failed. */
 export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
-/**
- * Removes the focus from the pages of the extension. VS Code returns the focus to a page some
- * time after the palette is closed, which would close a list that the command has opened.
- */
-export async function releaseFocus(page: Page): Promise<void> {
-  for (const frame of page.frames()) {
-    await frame
-      .evaluate(() => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur())
-      .catch(() => undefined);
-  }
-  await page.evaluate(() => document.activeElement instanceof HTMLIFrameElement && document.activeElement.blur());
-}
-
-/** Opens a new conversation and waits until its page has the focus, so that later steps keep theirs. */
-export async function fresh(page: Page): Promise<Frame> {
-  await releaseFocus(page);
+/** Opens a new conversation and waits until the caret is in its input. */
+export async function newConversation(page: Page): Promise<Frame> {
   await runCommand(page, 'Svc: New Conversation');
   const frame = await webviewFrame(page, '.transcript .empty');
-  // VS Code sometimes returns the focus to the view before, such as source control, after the palette is closed.
-  await frame.locator('.composer textarea').click();
+  await waitForCaret(page, frame);
   return frame;
 }
 
 /** Opens a list of the extension and returns its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
-  await releaseFocus(page);
   await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
-  return page.locator('.quick-input-widget input.input');
+  return page.locator('.quick-input-widget input.input:focus');
+}
+
+/** Waits until keys reach the input of the chat: in the page, and in the window. */
+export async function waitForCaret(page: Page, frame: Frame): Promise<void> {
+  await waitUntil(
+    'the caret to be in the input of the chat',
+    async () => ({
+      caret: await frame.locator('.composer textarea:focus').count(),
+      focus: await focusedElements(page),
+    }),
+    ({ caret, focus }) => caret === 1 && focus.at(-1)?.startsWith('<textarea') === true,
+  );
 }

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, webviewFrame } from '../host/workbench.ts';
-import {
-  answerWith,
-  type ChatHarness,
-  openList,
-  releaseFocus,
-  startChatHarness,
-  waitForAnswerEnd,
-} from './chat-harness.ts';
+import { runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
+import { answerWith, type ChatHarness, openList, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
 
 describe('the list of conversations', () => {
   let harness: ChatHarness;
@@ -35,7 +28,7 @@ describe('the list of conversations', () => {
   const fileDialog = async (path: string) => {
     const widget = harness.page.locator('.quick-input-widget');
     await row('..').waitFor();
-    await widget.locator('input.input').fill(path);
+    await typeInList(harness.page, path);
     await widget.getByRole('button', { name: 'OK' }).click();
   };
 
@@ -43,10 +36,10 @@ describe('the list of conversations', () => {
     const frame = await harness.send('About apples');
     await waitForAnswerEnd(frame);
     await harness.waitForSaved('About apples');
-    const input = await list();
+    await list();
     await press('About apples', 'Rename');
     await titled('Name of the conversation').waitFor();
-    await input.fill('About pears');
+    await typeInList(harness.page, 'About pears');
     await harness.page.keyboard.press('Enter');
     await press('About pears', 'Pin');
     await first().filter({ hasText: 'About pears' }).filter({ hasText: 'Pinned' }).waitFor();
@@ -69,7 +62,6 @@ describe('the list of conversations', () => {
   it('conversation list: the view changes only after a selection, and then gets the focus', async () => {
     await waitForAnswerEnd(await harness.send('About plums'));
     await harness.waitForSaved('About plums');
-    await releaseFocus(harness.page);
     await harness.page.keyboard.press('ControlOrMeta+Shift+E');
     const explorer = harness.page.locator('.explorer-folders-view');
     await explorer.waitFor();
@@ -97,7 +89,6 @@ describe('the list of conversations', () => {
     assert.match(readFileSync(file, 'utf8'), /To be kept/);
     await harness.page.keyboard.press('Escape');
     await harness.newConversation();
-    await releaseFocus(harness.page);
     await runCommand(harness.page, 'Svc: Import Conversation');
     await fileDialog(file);
     await frame.locator('.message.user', { hasText: 'To be kept' }).waitFor();

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inPage, typeInto } from '../host/person.ts';
 import { openFile, runCommand } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
 import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import { waitUntil } from './wait-until.ts';
 
 describe('tools and code in the editor', () => {
   let harness: ChatHarness;
@@ -78,7 +80,7 @@ describe('tools and code in the editor', () => {
   it('tools: a denied call does not run, and the model gets the reason', async () => {
     harness.answer(answerWith(call('run_in_terminal', { command: 'touch never.txt' }), { text: ['Understood.'] }));
     const frame = await harness.send('Touch it');
-    await frame.getByRole('textbox', { name: 'Reason for denying' }).fill('Not here.');
+    await typeInto(frame.getByRole('textbox', { name: 'Reason for denying' }), 'Not here.');
     await frame.getByRole('button', { name: 'Deny' }).click();
     await frame.locator('.markdown', { hasText: 'Understood.' }).waitFor();
     assert.match(harness.lastBody(), /Not here\./);
@@ -168,7 +170,8 @@ describe('tools and code in the editor', () => {
     await frame.getByRole('button', { name: 'Copy code' }).click();
     await frame.getByRole('button', { name: 'Insert at cursor' }).click();
     await harness.page.locator('.view-line', { hasText: 'export const inserted = true;' }).waitFor();
-    assert.equal(await harness.page.evaluate(() => navigator.clipboard.readText()), 'export const inserted = true;');
+    const copied = await inPage(harness.page, 'the clipboard is invisible', () => navigator.clipboard.readText());
+    assert.equal(copied, 'export const inserted = true;');
     await runCommand(harness.page, 'View: Revert and Close Editor');
   });
 
@@ -186,8 +189,7 @@ describe('tools and code in the editor', () => {
     // The shell creates the file before the command writes to it.
     const file = join(harness.workspace, 'ran.txt');
     const ran = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-    while (ran() === '') await harness.page.evaluate(() => new Promise(requestAnimationFrame));
-    assert.equal(ran(), '[a\tb][!!]');
+    await waitUntil('the output of the command', ran, (output) => output === '[a\tb][!!]');
     await frame.getByRole('button', { name: 'Run in terminal' }).last().click();
     await harness.page.getByText('The command has a control character (U+0015)').first().waitFor();
     assert.equal(existsSync(join(harness.workspace, 'never.txt')), false);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { runCommand } from '../host/workbench.ts';
+import { runCommand, typeInList } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 const ROWS = '.quick-input-list .monaco-list-row';
@@ -57,7 +57,6 @@ describe('the controls of completions', () => {
   it('completion controls: the model picker shows price and destination', async () => {
     await at.edit('pick.ts', 'const a = ');
     await runCommand(at.page, 'Svc: Choose Completion Model');
-    const input = at.page.locator('.quick-input-widget input.input');
     for (const [name, facts] of [
       ['Codestral', ['0.3 USD in', '0.9 USD out', 'to 127.0.0.1:9']],
       ['Mercury', ['0.25 USD in', '0.75 USD out', 'to 127.0.0.1:9']],
@@ -65,32 +64,31 @@ describe('the controls of completions', () => {
       ['Local', ['free', 'to 127.0.0.1:8012']],
       ['Qwen Coder', ['to 127.0.0.1:8013']],
     ] as const) {
-      await input.fill(name);
+      await typeInList(at.page, name);
       const row = at.page.locator(ROWS, { hasText: name }).first();
       await row.waitFor();
       const text = await row.innerText();
       for (const fact of facts) assert.ok(text.includes(fact), `${name}: ${text}`);
     }
-    await input.fill('Qwen Coder');
+    await typeInList(at.page, 'Qwen Coder');
     await at.page.keyboard.press('Enter');
     await at.page.locator(`${ITEM}[aria-label*="Completions by Qwen Coder"]`).waitFor();
     await at.page.locator(`${LANGUAGE}[aria-label*="Completions by Qwen Coder"]`).waitFor();
     await runCommand(at.page, 'Svc: Choose Completion Model');
-    await at.page.locator('.quick-input-widget input.input').fill('model/coder');
+    await typeInList(at.page, 'model/coder');
     await at.page.locator(ROWS, { hasText: 'model/coder' }).first().waitFor();
     await at.page.keyboard.press('Enter');
     await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();
   });
 
   it('completion controls: the picker says that a chat model may be slow or poor, also after it was chosen', async () => {
-    const input = at.page.locator('.quick-input-widget input.input');
     const row = (name: string) => at.page.locator(ROWS, { hasText: name }).first();
     await at.edit('chatty.ts', 'const a = ');
     await runCommand(at.page, 'Svc: Choose Completion Model');
-    await input.fill('Codestral');
+    await typeInList(at.page, 'Codestral');
     await row('Codestral').waitFor();
     assert.doesNotMatch(await row('Codestral').innerText(), /slow or poor/);
-    await input.fill('Chatty');
+    await typeInList(at.page, 'Chatty');
     await row('Chatty').waitFor();
     assert.match(await row('Chatty').innerText(), /not made for completion: may be slow or poor/);
     await at.page.keyboard.press('Enter');
@@ -102,7 +100,7 @@ describe('the controls of completions', () => {
     await at.page.locator('.statusbar-item', { has: at.page.locator('.codicon-bell-dot') }).waitFor();
     await runCommand(at.page, 'Notifications: Show Notifications');
     await notice.locator('.monaco-button', { hasText: 'Choose Another Model' }).click();
-    await input.fill('model/coder');
+    await typeInList(at.page, 'model/coder');
     await row('model/coder').waitFor();
     await at.page.keyboard.press('Enter');
     await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { inPage } from '../host/person.ts';
 import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
@@ -57,14 +58,12 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
     ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
-    config: () => ({
+    config: {
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
-    }),
+    },
   });
   const page = await harness.open();
-  // On a busy machine, reading the ignore files takes many seconds, and suggestions appear after that.
-  page.setDefaultTimeout(30_000);
   const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
   const self: CompletionHarness = {
     vscode: harness,
@@ -99,7 +98,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     },
   };
   try {
-    await page.locator(READY).first().waitFor({ timeout: 60_000 });
+    await page.locator(READY).first().waitFor();
   } catch (error) {
     await screenshot(page, 'failed-start');
     await self.close();
@@ -109,7 +108,11 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
 }
 
 async function nextFrame(page: Page): Promise<void> {
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await inPage(
+    page,
+    'drawn is no event',
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
 }
 
 /** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */
@@ -154,18 +157,26 @@ async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string):
 }
 
 async function watch(page: Page): Promise<Seen> {
-  await page.evaluate((read) => {
-    const texts: string[] = [];
-    const now = new Function(`return (${read})()`);
-    const look = () => {
-      const text: string = now();
-      if (text !== texts.at(-1)) texts.push(text);
-    };
-    look();
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-    Object.assign(globalThis, { ghostTexts: texts });
-  }, `${ghost}`);
-  return { texts: () => page.evaluate(() => [...Reflect.get(globalThis, 'ghostTexts')].map(String)) };
+  await inPage(
+    page,
+    'each text that was visible counts',
+    (read) => {
+      const texts: string[] = [];
+      const now = new Function(`return (${read})()`);
+      const look = () => {
+        const text: string = now();
+        if (text !== texts.at(-1)) texts.push(text);
+      };
+      look();
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+      Object.assign(globalThis, { ghostTexts: texts });
+    },
+    `${ghost}`,
+  );
+  return {
+    texts: () =>
+      inPage(page, 'each text that was visible counts', () => [...Reflect.get(globalThis, 'ghostTexts')].map(String)),
+  };
 }
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };

@@ -12,7 +12,6 @@ describe('another extension that completes code', () => {
       otherExtensions: [{ publisher: 'Continue', name: 'continue', displayName: 'Other Tool' }],
     });
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
   });
   after(() => harness.close());
 

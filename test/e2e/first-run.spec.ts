@@ -11,10 +11,9 @@ describe('first run', () => {
   let home: string;
 
   before(async () => {
-    harness = await startVSCodeHarness({ config: () => ({}), settings: { 'window.dialogStyle': 'custom' } });
+    harness = await startVSCodeHarness({ config: {}, settings: { 'window.dialogStyle': 'custom' } });
     home = dirname(harness.workspace);
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
   after(() => harness.close());

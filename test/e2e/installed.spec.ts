@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { sendMessage, waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -32,8 +33,7 @@ describe('installed package', () => {
     this.timeout(240_000);
     execFileSync(process.execPath, [join(ROOT, 'scripts', 'package.ts')], { cwd: ROOT, stdio: 'pipe' });
     harness = await startVSCodeHarness({ vsix: join(ROOT, `svc-${version}.vsix`) });
-    const [found] = readdirSync(harness.host.extensionsDir).filter((name) => name.startsWith('svc.svc-'));
-    installed = join(harness.host.extensionsDir, String(found));
+    installed = String(harness.installed);
     page = await harness.open();
   });
   after(async () => {
@@ -72,8 +72,8 @@ describe('installed package', () => {
   it('package: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
-    await panel.locator('.composer textarea').fill('Hello');
-    await panel.locator('.composer textarea').press('Enter');
+    await waitForCaret(page, panel);
+    await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
   });

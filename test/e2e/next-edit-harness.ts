@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inPage } from '../host/person.ts';
 import { type CompletionHarness, startCompletionHarness } from './completion-harness.ts';
 import type { VSCodeHarnessOptions } from './vscode-harness.ts';
 
@@ -67,7 +68,7 @@ export async function startNextEditHarness(
     for (const key of keys) await page.keyboard.press(key);
   };
   const own: Omit<NextEditHarness, keyof CompletionHarness> = {
-    drawn: () => page.evaluate(readDrawn),
+    drawn: () => inPage(page, 'text that CSS adds is in no element', readDrawn),
     draws: async (...lines) => {
       await page.waitForFunction(
         ([read, wanted]) => {
@@ -98,7 +99,7 @@ export async function startNextEditHarness(
       await page.locator('.editor-actions .action-label[aria-label="Tab accepts a next edit"]').first().waitFor();
     },
     settles: async () => {
-      const start = await page.evaluate(() => performance.now());
+      const start = await inPage(page, 'times are measured in the page', () => performance.now());
       await page.waitForFunction(([from = 0, wait = 0]) => performance.now() - from > wait, [start, SETTLED_MS]);
     },
     press,

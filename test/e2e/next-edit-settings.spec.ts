@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNotification, runCommand } from '../host/workbench.ts';
+import { findNotification, runCommand, typeInList } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
 
@@ -102,7 +102,7 @@ describe('settings and surroundings of next edits', () => {
     await at.attached('Tab:');
     await at.press('ControlOrMeta+End');
     await runCommand(at.page, 'Snippets: Insert Snippet');
-    await at.page.locator('.quick-input-widget input.input').fill('Pair');
+    await typeInList(at.page, 'Pair');
     await at.press('Enter');
     await at.type('a');
     await at.settles();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ARTIFACTS, runCommand, screenshot } from '../host/workbench.ts';
+import { inPage } from '../host/person.ts';
+import { ARTIFACTS, runCommand, screenshot, typeInList } from '../host/workbench.ts';
 import { type Frame, writeAnimation } from './animation.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
 
@@ -43,7 +44,7 @@ describe('next edits in four themes', () => {
     it(`next edits: draw words, lines and the label in ${theme}`, async () => {
       const row = at.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${theme}"]`).first();
       await runCommand(at.page, 'Preferences: Color Theme');
-      await at.page.locator('.quick-input-widget input.input').fill(theme);
+      await typeInList(at.page, theme);
       await row.click();
       await at.rename(
         `words-${name}.toy`,
@@ -59,7 +60,7 @@ describe('next edits in four themes', () => {
       await at.press('ArrowUp', 'ArrowUp', 'End');
       await screenshot(at.page, `next-edit-near-${name}`);
       // Removed and new text differ in more than colour. A colour that the theme lacks would be transparent.
-      const styles = await at.page.evaluate(() => {
+      const styles = await inPage(at.page, 'text that CSS adds is in no element', () => {
         const spans = [...document.querySelectorAll('.editor-instance .view-line > span > span')];
         const readAttached = (text: string) => {
           const found = spans

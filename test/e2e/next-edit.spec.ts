@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inPage } from '../host/person.ts';
 import { openFile, runCommand } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
@@ -24,7 +25,7 @@ describe('next edits', () => {
   });
 
   const tops = () =>
-    at.page.evaluate(() =>
+    inPage(at.page, 'no pixel may move', () =>
       [...document.querySelectorAll('.editor-instance .view-line')].map((line) => line.getBoundingClientRect().top),
     );
   const cursor = () => at.page.locator('.editor-instance .cursors-layer .cursor').first().boundingBox();
@@ -87,7 +88,7 @@ describe('next edits', () => {
     const fix = { title: 'Use b', range: [0, 7, 0, 8], text: 'b' } as const;
     await at.breaks('behind.toy', 'import a\n\nlet x = brok', fix);
     await at.draws(true, true, 'let x = broken{+Tab: Use b+}');
-    await at.page.evaluate(() => {
+    await inPage(at.page, 'each frame is checked', () => {
       const before: string[] = [];
       Object.assign(globalThis, { textBehindLabel: before });
       const look = () => {
@@ -108,11 +109,14 @@ describe('next edits', () => {
     });
     await at.type(' + 1 + 2 + 3');
     await at.draws(true, true, 'let x = broken + 1 + 2 + 3{+Tab: Use b+}');
-    assert.deepEqual(await at.page.evaluate(() => Reflect.get(globalThis, 'textBehindLabel')), []);
+    assert.deepEqual(
+      await inPage(at.page, 'each frame is checked', () => Reflect.get(globalThis, 'textBehindLabel')),
+      [],
+    );
   });
 
   it('next edits: leave Tab alone until they were on screen for 300 ms', async () => {
-    await at.page.evaluate(() => {
+    await inPage(at.page, 'times are measured in the page', () => {
       const times: Record<string, number> = {};
       Object.assign(globalThis, { nextEditTimes: times });
       new MutationObserver(() => {
@@ -128,7 +132,9 @@ describe('next edits', () => {
     await at.rename('early.toy', RENAME, 'userId');
     await at.attached('Tab:');
     await at.press('Tab');
-    const times = await at.page.evaluate(() => Reflect.get(globalThis, 'nextEditTimes'));
+    const times = await inPage(at.page, 'times are measured in the page', () =>
+      Reflect.get(globalThis, 'nextEditTimes'),
+    );
     // A busy machine may press later: the key is then the edit's.
     if (times.pressed - times.shown < 290) {
       assert.match(await at.saved('early.toy'), /^let userId[\t ]+ = 1\nprint\(userName\)/);

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../host/chromium.ts';
+import type { Page } from 'playwright-core';
 import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { sendMessage, waitForCaret } from './chat-harness.ts';
+import { sharedBrowser } from './editor.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -15,7 +16,6 @@ describe('npm start', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-start-'));
   let child: ChildProcess;
   let said = '';
-  let browser: Browser;
   let page: Page;
 
   before(async function () {
@@ -33,13 +33,12 @@ describe('npm start', () => {
       child.stderr?.on('data', read);
       child.once('exit', (code) => reject(new Error(`It ended with ${code}:\n${said}`)));
     });
-    browser = await launchChromium();
-    page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page = await (await sharedBrowser()).newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(address);
     await workbenchReady(page);
   });
   after(async () => {
-    await browser?.close();
+    await page?.context().close();
     if (child.exitCode === null) {
       child.kill('SIGINT');
       await once(child, 'exit');
@@ -64,14 +63,14 @@ describe('npm start', () => {
     await page.keyboard.press('Enter');
     // After a space the editor suggests no words, which would hide ghost text.
     await page.keyboard.type('export function formatPrice(cents: number): ', { delay: 30 });
-    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ timeout: 60_000 });
+    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor();
   });
 
   it('npm start: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
-    await panel.locator('.composer textarea').fill('Hello');
-    await panel.locator('.composer textarea').press('Enter');
+    await waitForCaret(page, panel);
+    await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
   });

@@ -3,7 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import { came, OPENS_WITHIN_MS, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import {
+  came,
+  OPENS_WITHIN_MS,
+  pickTyped,
+  runCommand,
+  screenshot,
+  typeInList,
+  webviewFrame,
+} from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -22,7 +30,6 @@ describe('provider dialog', () => {
     harness = await startVSCodeHarness({ settings: { 'window.dialogStyle': 'custom' } });
     config = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
   after(async () => {
@@ -88,8 +95,9 @@ describe('provider dialog', () => {
     const found = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: search });
     do {
       await pickTyped(page, 'F1', `>${command}`, row);
-      const searched = page.locator('.quick-input-widget:has(.quick-input-title:text-matches(".")) input.input');
-      await came(searched.fill(search, { timeout: OPENS_WITHIN_MS }));
+      const searched = page.locator('.quick-input-widget:has(.quick-input-title:text-matches(".")) input.input:focus');
+      if (!(await came(searched.waitFor({ timeout: OPENS_WITHIN_MS })))) continue;
+      await typeInList(page, search);
     } while (!(await came(found.waitFor({ timeout: OPENS_WITHIN_MS }))));
   }
 

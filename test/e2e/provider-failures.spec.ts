@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { sendMessage, waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-of-the-user-0123456789';
@@ -20,11 +21,10 @@ describe('providers that refuse requests', () => {
     upstream = await startUpstream(answer);
     const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim`, apiKey: KEY };
     harness = await startVSCodeHarness({
-      config: () => ({ provider: { acme: { name: 'Acme Models', fim: 'mistral', options } } }),
+      config: { provider: { acme: { name: 'Acme Models', fim: 'mistral', options } } },
       settings: { 'window.dialogStyle': 'custom' },
     });
     page = await harness.open();
-    page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
   });
   after(async () => {
@@ -48,8 +48,8 @@ describe('providers that refuse requests', () => {
     status = 429;
     await runCommand(page, 'Svc: Open Chat');
     const frame = await webviewFrame(page, '.composer textarea');
-    await frame.locator('.composer textarea').fill('Hello');
-    await page.keyboard.press('Enter');
+    await waitForCaret(page, frame);
+    await sendMessage(page, frame, 'Hello');
     const note = frame.locator('.note', { hasText: /Rate limited, retrying in 1\d s/ });
     await note.waitFor();
     await screenshot(page, 'rate-limit-chat');

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 /** code-server 4.139.1 is VS Code 1.139.1: workbench, Node extension host, from the npm registry. */
 const VERSION = '4.139.1';
@@ -55,12 +56,18 @@ export interface CodeServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Lets a page load an extension under development. */
   readonly testDriver?: boolean;
+  /** Time for which the extension host of a window that has gone waits for it; absent: hours. */
+  readonly reconnectionGraceSeconds?: number;
 }
 
 export interface CodeServer {
   readonly port: number;
   readonly userDataDir: string;
   readonly extensionsDir: string;
+  /** Those of the default profile. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Ends the extension hosts of all windows, at once and with certainty. Returns their number. */
+  endExtensionHosts(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -92,10 +99,8 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
   const extensionsDir = options.extensionsDir ?? join(made ?? userDataDir, 'extensions');
   mkdirSync(join(userDataDir, 'User'), { recursive: true });
   mkdirSync(extensionsDir, { recursive: true });
-  writeFileSync(
-    join(userDataDir, 'User', 'settings.json'),
-    JSON.stringify({ ...CALM_SETTINGS, ...options.settings }, null, 2),
-  );
+  const settings = { ...CALM_SETTINGS, ...options.settings };
+  writeFileSync(join(userDataDir, 'User', 'settings.json'), JSON.stringify(settings, null, 2));
   const port = options.port ?? (await freePort());
   const { file, args } = codeServerCommand([
     '--auth',
@@ -110,6 +115,9 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     '--disable-update-check',
     ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(options.testDriver === false ? [] : ['--vscode-option', 'enable-smoke-test-driver']),
+    ...(options.reconnectionGraceSeconds === undefined
+      ? []
+      : ['--reconnection-grace-time', String(options.reconnectionGraceSeconds)]),
   ]);
   const child = spawn(file, args, {
     env: { ...process.env, ...options.env },
@@ -121,6 +129,8 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     port,
     userDataDir,
     extensionsDir,
+    settings,
+    endExtensionHosts: () => endExtensionHosts(child),
     close: async () => {
       await endTree(child);
       if (made) rmSync(made, { recursive: true, force: true, maxRetries: 5 });
@@ -148,6 +158,26 @@ function listening(child: ChildProcess): Promise<void> {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`The browser host ended with code ${code}:\n${output}`)));
   });
+}
+
+/** The extension hosts are in the process group of the server. */
+async function endExtensionHosts(child: ChildProcess): Promise<number> {
+  // Windows has no process groups: there, they end after the grace time.
+  if (process.platform === 'win32' || child.pid === undefined) return 0;
+  const find = () => {
+    const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,stat=,args='], { encoding: 'utf8' }).trim().split('\n');
+    const processes = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line)?.slice(1) ?? []);
+    return processes.flatMap(([pid, group, state = '', args = '']) =>
+      Number(group) === child.pid && !state.startsWith('Z') && args.includes('--type=extensionHost')
+        ? [Number(pid)]
+        : [],
+    );
+  };
+  const hosts = find();
+  for (const pid of hosts) process.kill(pid, 'SIGKILL');
+  // The kernel ends a killed process in its own time, and nobody but its parent is told.
+  while (find().some((pid) => hosts.includes(pid))) await setTimeout(20);
+  return hosts.length;
 }
 
 /** Ends the host with its extension hosts: they are its children's children. */

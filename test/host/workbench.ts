@@ -10,6 +10,9 @@ export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 /** A key that is pressed while the focus moves opens nothing, so it is pressed again. The test's time limit applies. */
 export const OPENS_WITHIN_MS = 5000;
 
+/** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
+const WITHIN_MS = 60_000;
+
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
   readonly folder?: string;
@@ -18,8 +21,20 @@ export interface WorkbenchOptions {
   /** Absolute path of a module that exports `run(): Promise<void>`. */
   readonly tests?: string;
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** The profile of the window; absent: the default one. */
+  readonly profile?: WorkbenchProfile;
+  /** Environment of the extension host and the terminals of the window, over that of the server. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Called before the page navigates. */
   readonly prepare?: (page: Page) => Promise<void>;
+}
+
+export interface WorkbenchProfile {
+  readonly id: string;
+  /** Absolute folder with its settings. Its name is the id. */
+  readonly folder: string;
+  /** Absolute folder in which the server stores the rest. Its name is the id too. */
+  readonly stored: string;
 }
 
 /** Workbenches that are open, for pictures of failed tests. */
@@ -34,9 +49,25 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
   const page = await context.newPage();
   openPages.add(page);
   page.once('close', () => openPages.delete(page));
+  // All servers are local, but a busy machine needs many seconds to start an extension host.
+  context.setDefaultTimeout(WITHIN_MS);
+  if (options.profile) await context.addInitScript(storeProfile, options.profile);
   await options.prepare?.(page);
   await page.goto(workbenchUrl(host, options));
   return page;
+}
+
+/** Runs in the page: adds the profile to the list that VS Code keeps in the browser. */
+function storeProfile({ id, folder, stored }: WorkbenchProfile): void {
+  // Webviews and windows without an address have other storage, or none.
+  if (window !== window.top || location.protocol === 'about:') return;
+  // With an icon, its name is not drawn over the button of the settings.
+  const named = (name: string, path: string) => {
+    return { name, location: { $mid: 1, scheme: 'vscode-remote', path }, icon: 'settings-gear' };
+  };
+  // VS Code deletes folders of profiles that are not in the list, and the page and the server share the parent folder.
+  const profiles = [named(id, folder), named(`${id} on the server`, stored)];
+  localStorage.setItem('userDataProfiles', JSON.stringify(profiles));
 }
 
 export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): string {
@@ -44,6 +75,8 @@ export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): strin
   const payload: [string, string][] = [];
   if (options.extension) payload.push(['extensionDevelopmentPath', remote(options.extension)]);
   if (options.tests) payload.push(['extensionTestsPath', remote(options.tests)]);
+  if (options.profile) payload.push(['profile', options.profile.id]);
+  if (options.environment) payload.push(['extensionEnvironment', JSON.stringify(options.environment)]);
   const query = new URLSearchParams();
   if (options.folder) query.set(options.folder.endsWith('.code-workspace') ? 'workspace' : 'folder', options.folder);
   else query.set('ew', 'true');
@@ -107,6 +140,13 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   }, typed);
 }
 
+/** Types into the list that is open, instead of its text. */
+export async function typeInList(page: Page, text: string): Promise<void> {
+  await page.locator('.quick-input-widget input.input:focus').waitFor();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type(text);
+}
+
 /** Returns a notification of the list. A toast needs a focused window. The list closes itself when it is empty. */
 export async function findNotification(page: Page, text: string): Promise<Locator> {
   const title = 'Notifications: Show Notifications';
@@ -157,6 +197,17 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
       settle();
     };
   });
+}
+
+/** The element with the focus in each document that has it, from the window to the innermost frame. */
+export async function focusedElements(page: Page): Promise<readonly string[]> {
+  const found = page.frames().map((frame) => frame.evaluate(readFocus).catch(() => ''));
+  return (await Promise.all(found)).filter((each) => each !== '');
+}
+
+/** Runs in the page. */
+function readFocus(): string {
+  return document.hasFocus() ? (document.activeElement?.outerHTML ?? '').slice(0, 200) : '';
 }
 
 /** The ghost text on screen, joined; empty when there is none. */

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
+import { closeEditor } from '../e2e/editor.ts';
 import { startVSCodeHarness, type VSCodeHarness } from '../e2e/vscode-harness.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
@@ -36,7 +37,7 @@ export const vscodePart: SoakPart = {
     const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
     const provider = { model: { name: 'Model', fim: 'mistral', options: connection, models: { coder: {} } } };
     const harness = await startVSCodeHarness({
-      config: () => ({ provider, model: 'model/coder', completionModel: 'model/coder' }),
+      config: { provider, model: 'model/coder', completionModel: 'model/coder' },
     });
     try {
       const editor = await SoakUser.sitDown(harness, figures, seed);
@@ -60,6 +61,7 @@ export const vscodePart: SoakPart = {
       return [...rows(figures, popups, await upstream.sockets()), ...grown(warm ?? last, last)];
     } finally {
       await harness.close();
+      await closeEditor();
       await upstream.close();
     }
   },

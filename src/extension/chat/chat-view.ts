@@ -138,6 +138,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     return this.#commands[name](args);
   }
 
+  /** Focuses the input of the side bar, which is shown or about to be. */
+  async focusInput(): Promise<void> {
+    (await this.#sideReady.promise).focusInput();
+  }
+
   dispose(): void {
     this.#disposables.dispose();
     for (const surface of this.#surfaces) surface.dispose();
@@ -221,10 +226,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
       mentioned: (text, mention, answered) => this.#complete.mentioned(text, mention, answered),
       attachItem: (item) => this.#complete.attachments(item),
-      attachUris: async (uris) => {
-        const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
-        return (await Promise.all(parsed.map((uri) => this.#attach.uri(uri)))).flat();
-      },
+      attachUris: (uris) => this.#attach.dropped(uris),
       pickAttachments: () => pickAttachments(this.#attach),
       commandAttachment: async ({ attaches }) => {
         if (attaches === 'diff') return this.#attach.diff();

@@ -19,7 +19,10 @@ export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
-    vscode.commands.registerCommand('svc.chat.open', revealChat),
+    vscode.commands.registerCommand('svc.chat.open', async () => {
+      await revealChat();
+      await (await chat()).focusInput();
+    }),
     ...CHAT_COMMANDS.map((name) =>
       vscode.commands.registerCommand(name, async (...args: unknown[]) => (await chat()).run(name, args)),
     ),

@@ -50,9 +50,17 @@ function encodeBase64(blob: Blob): Promise<string> {
   });
 }
 
-/** Files and folders that are dropped from VS Code's lists have URIs. */
+/**
+ * URIs of dropped files and folders: VS Code's lists and the file manager provide them. A link or an image of a web
+ * page has the address of the page or image as its URI. That is not a file.
+ */
 export function droppedUris(data: DataTransfer): string[] {
   const listed =
     ['application/vnd.code.uri-list', 'text/uri-list'].map((type) => data.getData(type)).find(Boolean) ?? '';
-  return listed.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));
+  return listed.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#') && !/^https?:/i.test(line));
+}
+
+/** Text or the address of a link that is dropped; empty for files. */
+export function droppedText(data: DataTransfer): string {
+  return data.getData('text/plain') || data.getData('text/uri-list');
 }

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { attachFile, droppedUris } from './attach-media.ts';
+import { attachFile, droppedText, droppedUris } from './attach-media.ts';
 import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
@@ -15,13 +15,16 @@ import { TranscriptView } from './transcript/transcript-view.tsx';
 import { TypedTexts } from './typed-texts.ts';
 
 function Page({ panel }: { panel: Panel }) {
-  if (!panel.state.ready.value) return null;
   return (
     <PanelContext.Provider value={panel}>
-      <TranscriptView />
-      <StatusLine />
-      <WaitingCalls />
-      <Queue />
+      {panel.state.ready.value ? (
+        <>
+          <TranscriptView />
+          <StatusLine />
+          <WaitingCalls />
+          <Queue />
+        </>
+      ) : null}
       <Composer />
     </PanelContext.Provider>
   );
@@ -60,15 +63,20 @@ function listenForClicks(link: HostLink): void {
   });
 }
 
-function listenForDrops(link: HostLink): void {
+function listenForDrops(link: HostLink, state: ConversationState): void {
   document.addEventListener('dragover', (event) => event.preventDefault());
   document.addEventListener('drop', (event) => {
-    event.preventDefault();
     const data = event.dataTransfer;
     if (!data) return;
     const uris = droppedUris(data);
+    const files = [...data.files];
+    // The browser inserts text and links into a field, at the place where they are dropped.
+    if (uris.length === 0 && files.length === 0 && event.target instanceof HTMLTextAreaElement) return;
+    event.preventDefault();
     if (uris.length > 0) link.post({ type: 'attach-uris', uris });
-    else for (const file of data.files) void attachFile(file, link);
+    // Images of a web page have a file besides their address.
+    else if (files.length > 0) for (const file of files) void attachFile(file, link);
+    else if (droppedText(data) !== '') link.post({ type: 'draft', text: state.addToDraft(droppedText(data)) });
   });
 }
 
@@ -83,7 +91,7 @@ state.planning.subscribe((planning) => link.remember({ planning }));
 const paths = new PathLinks(link);
 state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, answer.found));
 listenForClicks(link);
-listenForDrops(link);
+listenForDrops(link, state);
 const typed = new TypedTexts(link, () => state.session.value);
 render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
 const { session } = link.memory;

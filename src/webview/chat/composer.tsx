@@ -12,9 +12,12 @@ import { useCompletion } from './use-completion.ts';
 export function Composer() {
   const { link, state } = usePanel();
   const input = useRef<HTMLTextAreaElement>(null);
+  const ready = state.ready.value;
+  const early = useRef<{ readonly text: string; readonly send?: true }>({ text: '' });
   const write = (text: string) => {
     state.draft.value = text;
-    link.post({ type: 'draft', text });
+    if (ready) link.post({ type: 'draft', text });
+    else early.current = { text };
   };
   const menu = useCompletion(input, write);
   const recall = useRecall(input, write);
@@ -31,6 +34,7 @@ export function Composer() {
   useEffect(() => {
     if (state.focusWanted.value > 0) input.current?.focus();
   }, [state.focusWanted.value]);
+  useFocusOfPage(input);
 
   const send = () => {
     const text = input.current?.value ?? draft;
@@ -49,6 +53,13 @@ export function Composer() {
     state.attachments.value = [];
     input.current?.focus();
   };
+  // What was typed before the conversation arrived. A message that would also contain a stored draft is not sent.
+  useEffect(() => {
+    const { text, send: sends } = early.current;
+    if (!ready || text === '') return;
+    link.post({ type: 'draft', text: draft });
+    if (sends && draft === text) send();
+  }, [ready]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event) || menu.onKeyDown(event) || recall(event)) return;
     if (event.key === 'Escape' && state.running.value) {
@@ -58,11 +69,12 @@ export function Composer() {
     }
     if (!isSubmit(event)) return;
     event.preventDefault();
-    send();
+    if (ready) send();
+    else early.current = { ...early.current, send: true };
   };
 
   return (
-    <div class="composer">
+    <div class={ready ? 'composer' : 'composer loading'}>
       {menu.items.length > 0 ? <Completions {...menu} choose={menu.choose} /> : null}
       <ContextChips />
       {attachments.length > 0 ? (
@@ -129,6 +141,19 @@ export function Composer() {
       </div>
     </div>
   );
+}
+
+/** VS Code focuses the page and no element of it. The input then gets the focus, unless text is selected. */
+function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null }): void {
+  useLayoutEffect(() => {
+    const focus = () => {
+      if (document.activeElement !== document.body || getSelection()?.isCollapsed === false) return;
+      input.current?.focus({ preventScroll: true });
+    };
+    if (document.hasFocus()) focus();
+    window.addEventListener('focus', focus);
+    return () => window.removeEventListener('focus', focus);
+  }, []);
 }
 
 /** Up in an empty input shows the messages that were sent, the last one first; Down goes back. */

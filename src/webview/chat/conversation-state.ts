@@ -27,6 +27,7 @@ export class ConversationState {
   #copy: PageCopy = NO_COPY;
   #frame = 0;
   #resyncRequested = false;
+  #hasDraft = false;
 
   /** The messages of the visible branch. */
   readonly path = signal<readonly ShownBranch[]>([]);
@@ -52,7 +53,7 @@ export class ConversationState {
   readonly foundPaths = signal<Extract<ToPage, { type: 'paths' }> | undefined>(undefined);
   /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
-  /** False until the first snapshot. Nothing is rendered before, to avoid flicker. */
+  /** False until the first snapshot. Nothing is visible before, to avoid flicker, but the composer accepts text. */
   readonly ready = signal(false);
   /** Context tokens, as reported with the last answer. */
   readonly context = computed(() => {
@@ -86,6 +87,14 @@ export class ConversationState {
   /** @param resync requests a snapshot from the host. */
   constructor(resync: () => void) {
     this.#resync = resync;
+  }
+
+  /** Adds a text to the draft, focuses the composer and returns the draft. */
+  addToDraft(text: string): string {
+    const draft = this.draft.value;
+    this.draft.value = draft === '' || /\s$/.test(draft) ? draft + text : `${draft} ${text}`;
+    this.focusWanted.value += 1;
+    return this.draft.value;
   }
 
   message(id: string): Signal<Message> | undefined {
@@ -127,7 +136,9 @@ export class ConversationState {
         this.#updateCopy(message);
         return;
       case 'draft':
-        if (message.text !== undefined) this.draft.value = message.text;
+        // Text that was typed before the first draft arrived follows it.
+        if (message.text !== undefined) this.draft.value = message.text + (this.#hasDraft ? '' : this.draft.value);
+        this.#hasDraft = true;
         this.attachments.value = message.attachments;
         return;
       case 'context':

@@ -92,6 +92,22 @@ export class Attach {
     return one(mediaAttachment(this.#newId(), label, mediaType, Buffer.from(bytes).toString('base64')));
   }
 
+  /** Attaches dropped files and folders. Reports each item that cannot be read, and keeps the others. */
+  async dropped(uris: readonly string[]): Promise<readonly Attachment[]> {
+    const attached = uris.map(async (text) => {
+      try {
+        const uri = vscode.Uri.parse(text, true);
+        // Undefined for schemes without a file system, such as those of web pages.
+        if (vscode.workspace.fs.isWritableFileSystem(uri.scheme) !== undefined) return await this.uri(uri);
+      } catch {
+        // Not a URI, or the file is gone: both are reported.
+      }
+      refused(text, 'kind');
+      return [];
+    });
+    return (await Promise.all(attached)).flat();
+  }
+
   async folder(uri: vscode.Uri): Promise<Attachment> {
     const path = workspaceRelativePath(uri);
     const files = await vscode.workspace.findFiles(

@@ -1,4 +1,5 @@
 import { openPages, screenshot } from '../host/workbench.ts';
+import { closeEditor } from './editor.ts';
 
 /** Keeps a picture of each page after a test that failed, and writes to the output which element had the focus. */
 export const mochaHooks: Mocha.RootHookObject = {
@@ -12,4 +13,5 @@ export const mochaHooks: Mocha.RootHookObject = {
       console.error(`focus in window ${index + 1}: ${await focus}`);
     }
   },
+  afterAll: closeEditor,
 };

@@ -1,0 +1,58 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The places in a page in which code can run. */
+type Place = Pick<Page, 'evaluate'>;
+
+/** Clicks a field and types instead of its text. */
+export async function typeInto(field: Locator, text: string): Promise<void> {
+  await field.click();
+  // Not with Ctrl+A: VS Code does that in a webview itself, some time after the key.
+  await field.press('ControlOrMeta+End');
+  await field.press('ControlOrMeta+Shift+Home');
+  if (text === '') await field.press('Delete');
+  else await field.pressSequentially(text);
+}
+
+/** Reaches a field with Tab, or with Shift+Tab, and types into it. */
+export async function tabInto(page: Page, field: Locator, text: string, key = 'Tab'): Promise<void> {
+  await tabTo(page, field, key);
+  await page.keyboard.type(text);
+}
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page: Page, element: Locator, key = 'Tab'): Promise<void> {
+  await element.waitFor();
+  for (let presses = 0; presses < 80; presses++) {
+    if (await isFocused(element)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} never reaches ${element}.`);
+}
+
+function isFocused(element: Locator): Promise<boolean> {
+  return element.evaluate((each) => each === document.activeElement);
+}
+
+/**
+ * Sets a text at once. @param reason why it is not typed. Keys tell more: they reach the element that has the focus.
+ */
+export async function setText(field: Locator, text: string, _reason: string): Promise<void> {
+  await field.fill(text);
+}
+
+/** Runs code in a page, or with an element of it. @param reason why neither an action nor a visible text does. */
+export function inPage<R>(place: Place, _reason: string, run: () => R | Promise<R>): Promise<R>;
+export function inPage<R, A>(
+  place: Place,
+  _reason: string,
+  run: (argument: A) => R | Promise<R>,
+  argument: A,
+): Promise<R>;
+export function inPage<R, A>(
+  place: Place,
+  _reason: string,
+  run: (argument?: A) => R | Promise<R>,
+  argument?: A,
+): Promise<R> {
+  return place.evaluate(run as (argument: unknown) => R | Promise<R>, argument);
+}
