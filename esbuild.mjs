@@ -1,10 +1,11 @@
 // Builds everything that ships into dist/, and with --tests the suites that run inside VS Code into out/.
-// --watch keeps building; --release leaves source maps out.
+// --watch builds on each change and prints one line with the state of build and types; --release leaves source maps out.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
 import { writeLicenses } from './scripts/licenses.ts';
 import { MERMAID } from './scripts/mermaid.ts';
+import { WatchReport } from './scripts/watch-report.ts';
 
 const has = (flag) => process.argv.includes(flag);
 const release = has('--release');
@@ -82,8 +83,8 @@ await cp('src/cli/launch', 'dist/bin', { recursive: true });
 
 const jobs = [host, page, admin, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {
-  for (const job of jobs) await (await context(job)).watch();
-  console.log('watching');
+  const report = new WatchReport();
+  for (const job of jobs) await (await context({ ...job, logLevel: 'silent', plugins: [report.plugin()] })).watch();
 } else {
   const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
   const shipped = built.slice(0, 3).flatMap(({ metafile }) => Object.keys(metafile.inputs));

@@ -11,6 +11,7 @@ interface Locked {
   readonly link?: boolean;
   readonly deprecated?: string;
   readonly hasInstallScript?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Licenses of development tools. The release build checks shipped packages against a shorter list. */
@@ -79,6 +80,16 @@ describe('dependencies', () => {
       where(({ link, resolved }) => link === true || (resolved !== undefined && !resolved.startsWith('https://'))),
       [],
     );
+  });
+
+  it('dependencies: the lock file has the packages of all platforms, as npm ci requires', () => {
+    const paths = new Set(locked.map(([path]) => path));
+    const missing = locked.flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !paths.has(`${path}/node_modules/${name}`) && !paths.has(`node_modules/${name}`))
+        .map((name) => `${name} of ${path}`),
+    );
+    assert.deepEqual(missing, []);
   });
 
   it('dependencies: only node has an install script, which downloads its binary', () => {

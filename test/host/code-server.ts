@@ -10,6 +10,13 @@ const VERSION = '4.139.1';
 const ROOT = join(import.meta.dirname, '..', '..');
 const CACHE = join(ROOT, '.cache', `code-server-${VERSION}`);
 const PACKAGE = join(CACHE, 'node_modules', 'code-server');
+const INSTALLED = join(CACHE, 'installed');
+/** The npm package that `installCodeServer` installs. */
+export const CODE_SERVER = `code-server@${VERSION}`;
+
+export function codeServerInstalled(): boolean {
+  return existsSync(INSTALLED);
+}
 
 function npm(args: string[], cwd: string): void {
   const result = spawnSync('npm', args, { cwd, encoding: 'utf8', shell: process.platform === 'win32' });
@@ -23,16 +30,15 @@ function npm(args: string[], cwd: string): void {
  * that the tests don't need, so they stay off and its dependencies are installed manually.
  */
 export function installCodeServer(): void {
-  const done = join(CACHE, 'installed');
-  if (existsSync(done)) return;
+  if (codeServerInstalled()) return;
   rmSync(CACHE, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(join(CACHE, 'package.json'), '{"private":true}');
-  npm(['install', `code-server@${VERSION}`, '--ignore-scripts', '--no-audit', '--no-fund'], CACHE);
+  npm(['install', CODE_SERVER, '--ignore-scripts', '--no-audit', '--no-fund'], CACHE);
   const workbench = join(PACKAGE, 'lib', 'vscode');
   npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], workbench);
   npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], join(workbench, 'extensions'));
-  writeFileSync(done, VERSION);
+  writeFileSync(INSTALLED, VERSION);
 }
 
 export async function freePort(): Promise<number> {

@@ -1,0 +1,136 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+import { CADDY, CHROMIUM, COMPOSE_SCHEMA, HAPROXY, NGINX, POSTGRES, type Program, REDIS } from '../host/programs.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Test files that run in the same way. */
+export interface Suite {
+  readonly name: string;
+  /** Globs below the project's folder. */
+  readonly files: readonly string[];
+  readonly except?: readonly string[];
+  /** Options of Mocha. Absent: the suites inside VS Code, which have a runner of their own. */
+  readonly mocha?: readonly string[];
+  /** The suite tests `dist/`. */
+  readonly built: boolean;
+  /** Not from npm. */
+  readonly programs: readonly Program[];
+  /** It needs the VS Code of the tests. */
+  readonly editor: boolean;
+  /** Part of the command without a pattern. */
+  readonly usual: boolean;
+}
+
+const SERVERS = [
+  'test/gateway/{postgres,redis,workers}/**/*.test.ts',
+  'test/deploy/**/*.test.ts',
+  'test/docs/proxies.test.ts',
+];
+
+const plain: Suite = {
+  name: 'suites without servers',
+  files: ['test/{base,wire,config,catalog,provider,completion,chat,gateway,cli,docs,hostile,run}/**/*.test.ts'],
+  except: SERVERS,
+  mocha: ['--parallel', '--jobs', '2', '--timeout', '180000'],
+  programs: [],
+  editor: false,
+  built: false,
+  usual: true,
+};
+const servers: Suite = {
+  name: 'databases, workers and balancers',
+  files: SERVERS,
+  mocha: ['--timeout', '180000'],
+  programs: [POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA],
+  editor: false,
+  built: false,
+  usual: true,
+};
+const pages: Suite = {
+  name: 'pages in Chromium',
+  files: ['test/webview/**/*.test.ts'],
+  mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts'],
+  programs: [CHROMIUM],
+  editor: false,
+  built: true,
+  usual: true,
+};
+const editor: Suite = {
+  name: 'suites in VS Code',
+  files: ['test/host/suites/*.suite.ts'],
+  programs: [CHROMIUM],
+  editor: true,
+  built: true,
+  usual: true,
+};
+const endToEnd: Suite = {
+  name: 'end to end',
+  files: ['test/e2e/**/*.spec.ts'],
+  mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts', '--exit'],
+  programs: [CHROMIUM],
+  editor: true,
+  built: true,
+  usual: true,
+};
+const clients: Suite = {
+  name: 'coding agents and SDKs',
+  files: ['test/clients/**/*.test.ts'],
+  mocha: ['--timeout', '300000', '--exit'],
+  programs: [],
+  editor: false,
+  built: true,
+  usual: false,
+};
+
+/**
+ * Lanes run beside each other, the suites of a lane one after the other. The first lane mostly computes, the second
+ * mostly waits for processes.
+ */
+export const LANES: readonly (readonly Suite[])[] = [
+  [plain, pages, editor],
+  [servers, endToEnd, clients],
+];
+
+/** The folders whose tests start no process and wait for nothing. */
+export const FAST = ['base', 'wire', 'config', 'catalog', 'provider', 'completion', 'chat'].map(
+  (name) => `test/${name}/`,
+);
+
+/** Some files of a suite; `grep` limits them to tests whose title contains it. */
+export interface Selection {
+  readonly suite: Suite;
+  readonly files: readonly string[];
+  readonly grep?: string;
+}
+
+/** Paths of the suite's files, relative to the project's folder, with `/`. */
+export function filesOf({ files, except = [] }: Suite): readonly string[] {
+  return globSync([...files], { cwd: ROOT })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !except.some((glob) => matchesGlob(file, glob)))
+    .sort();
+}
+
+/**
+ * Tests of any suite. A pattern is a part of a file's path or a glob; if no file matches, it is a part of the title of a
+ * test or a group. Without patterns, all files that contain `grep` in a title.
+ */
+export function select(patterns: readonly string[], grep?: string): readonly Selection[] {
+  const suites = LANES.flat().map((suite) => ({ suite, files: filesOf(suite) }));
+  const keep = (matches: (file: string) => boolean) =>
+    suites.map(({ suite, files }) => ({ suite, files: files.filter(matches) })).filter(({ files }) => files.length > 0);
+  const withTitle = (text: string) => keep((file) => titles(file).some((title) => title.includes(text)));
+  if (patterns.length === 0) return grep === undefined ? [] : withTitle(grep).map((each) => ({ ...each, grep }));
+  const paths = patterns.map((pattern) => pattern.replaceAll('\\', '/').replace(/^\.\//, ''));
+  const byPath = keep((file) => paths.some((path) => file.includes(path) || matchesGlob(file, path)));
+  if (byPath.length > 0) return byPath.map((each) => (grep === undefined ? each : { ...each, grep }));
+  return patterns.flatMap((title) => withTitle(title).map((each) => ({ ...each, grep: title })));
+}
+
+/** Titles of the groups and tests in a file, as they are written in the source. */
+export function titles(file: string): readonly string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const calls = text.matchAll(/\b(?:describe|it)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`)/g);
+  return [...calls].map(([, single, double, template]) => (single ?? double ?? template ?? '').replaceAll('\\', ''));
+}
