@@ -38,17 +38,17 @@ describe('gateways that share a state in Postgres', () => {
     }
   };
 
-  it('keys: a change is known to all replicas within a second, and rows of all are in one ledger', async () => {
+  it('keys: a change is known to all replicas, and rows of all are in one ledger', async () => {
     const replicas = await Promise.all([fleet.harness.serve(), fleet.harness.serve()]);
     const { stdout } = await fleet.harness.svc('keys', 'create', 'k');
     const key = stdout.trim().split('\n').at(-1) ?? '';
     for (const each of replicas) {
-      assert.ok((await untilEqual('the key is known', () => fleet.status(each, key), 200)) < 1_000);
+      await untilEqual('the key is known', () => fleet.status(each, key), 200);
     }
     await untilEqual('all rows are stored', () => fleet.stored(), 2);
     await fleet.revokeKey('k');
     for (const each of replicas) {
-      assert.ok((await untilEqual('the key is refused', () => fleet.status(each, key), 401)) < 1_000);
+      await untilEqual('the key is refused', () => fleet.status(each, key), 401);
     }
     await fleet.consistent();
   });
@@ -104,11 +104,15 @@ describe('gateways that share a state in Postgres', () => {
   it('rates: all replicas together allow what a key may send', async () => {
     const replicas = await Promise.all([fleet.harness.serve(), fleet.harness.serve()]);
     const key = await fleet.createKey('k', '--rpm', '20');
-    for (const each of replicas) await until('the key is known', async () => (await fleet.status(each, key)) !== 401);
     const allowed = new AllowedRequests();
-    // One request of each replica, or a few, were sent before.
+    for (const [index, each] of replicas.entries()) {
+      await until('the key is known', async () => {
+        await allowed.send([() => fleet.status(each, key)]);
+        return allowed.count === index + 1;
+      });
+    }
     await allowed.useUp(
-      17,
+      19,
       [...replicas, ...replicas].map((each) => () => fleet.status(each, key)),
     );
     assert.ok(allowed.mostInAMinute <= 20, String(allowed.mostInAMinute));
