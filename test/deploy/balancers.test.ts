@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
+import { until } from '../gateway/until.ts';
 import { freePort } from '../host/code-server.ts';
 import { BALANCERS, type Balancer, type RunningBalancer, startBalancer, until200 } from './balancers.ts';
 import { Load, slowly } from './stream-load.ts';
@@ -55,7 +55,10 @@ describe('the balancers of deploy/', () => {
       const next = await serve(ports[index] ?? 0);
       gateways[index] = next;
       // All balancers have noticed that it is back.
-      while ((await answered(next)) < 2 * CLIENTS) await sleep(50);
+      await until('all balancers send requests to it again', async () => {
+        const count = await answered(next);
+        return count >= 2 * CLIENTS || `${count} of ${2 * CLIENTS} requests`;
+      });
     }
     const failed = await Promise.all(loads.map((load) => load.end()));
     assert.deepEqual(failed.flat(), []);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../gateway/until.ts';
 import { freePort } from '../host/code-server.ts';
 import { CADDY, HAPROXY, NGINX, type Program, programPath } from '../host/programs.ts';
 
@@ -101,13 +101,9 @@ async function ready(balancer: ChildProcess, url: string): Promise<void> {
 }
 
 export async function until200(url: string, check = () => {}): Promise<void> {
-  while (
-    (await fetch(url).then(
-      ({ status }) => status,
-      () => 0,
-    )) !== 200
-  ) {
+  await until(`${url} answers with 200`, async () => {
     check();
-    await sleep(20);
-  }
+    const seen = await fetch(url).then(({ status }) => status, String);
+    return seen === 200 || `answer: ${seen}`;
+  });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServeHarness } from '../gateway/serve-harness.ts';
+import { until } from '../gateway/until.ts';
 import type { Responder } from '../upstream/upstream.ts';
 
 /** A stream lasts for longer than the delay of a balancer's check. */
@@ -38,7 +39,7 @@ export class Load {
 
   /** Waits until so many streams have ended. */
   async ended(streams: number): Promise<void> {
-    while (this.#streams < streams) await sleep(50);
+    await until(`${streams} streams have ended`, () => this.#streams >= streams || `${this.#streams} have ended`);
   }
 
   /** @returns what failed. */

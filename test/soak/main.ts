@@ -7,9 +7,10 @@ import { editorPart } from './editor-part.ts';
 import { fleetPart } from './fleet-part.ts';
 import { gatewayPart } from './gateway-part.ts';
 import type { SoakPart } from './part.ts';
+import { ratesPart } from './rates-part.ts';
 import { vscodePart } from './vscode-part.ts';
 
-const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, editorPart, vscodePart];
+const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, ratesPart, editorPart, vscodePart];
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },

@@ -1,5 +1,6 @@
 import type { Rate } from './rate.ts';
 import { RateShare, type SharedRates } from './rate-share.ts';
+import { MINUTE_MS } from './sliding-minute.ts';
 
 const KINDS = ['requests', 'tokens', 'parallel'] as const;
 type Kind = (typeof KINDS)[number];
@@ -51,6 +52,8 @@ export interface RateLeasesOptions {
   readonly wake: (milliseconds: number) => void;
   /** Milliseconds in which use is collected before it is reported, default 500. */
   readonly reportMs?: number;
+  /** Milliseconds of the window of each rate, default 60,000. It must be that of the store. */
+  readonly minuteMs?: number;
   /** Number of gateways while the store is away, if it is known from elsewhere. */
   readonly replicas?: () => number | undefined;
 }
@@ -92,6 +95,10 @@ export class RateLeases implements SharedRates {
     };
     this.#options.wake(0);
     return { requests: share('requests'), tokens: share('tokens'), parallel: share('parallel') };
+  }
+
+  get minuteMs(): number {
+    return this.#options.minuteMs ?? MINUTE_MS;
   }
 
   get lostAt(): number | undefined {

@@ -1,4 +1,5 @@
-const MINUTE_MS = 61_000;
+/** Milliseconds that are added to a minute: what was used in its last moment is reported later. */
+const LATE_MS = 1_000;
 /** Milliseconds after which the server has probably granted more. */
 const ASKING_MS = 1_000;
 
@@ -6,6 +7,8 @@ const ASKING_MS = 1_000;
 export interface RateServer {
   /** Something was used, or a request needs more. */
   changed(id: string, share: RateShare): void;
+  /** Milliseconds of the window of each rate. */
+  readonly minuteMs: number;
   /** Number of gateways that share the state. */
   readonly replicas: number;
   /** When the server was lost; of the monotonic clock. Absent: it answers. */
@@ -44,6 +47,11 @@ export class RateShare {
     this.#server = server;
   }
 
+  /** Milliseconds of the window of the rate. */
+  get minuteMs(): number {
+    return this.#server.minuteMs;
+  }
+
   use(amount: number): void {
     this.left -= amount;
     this.unreported += amount;
@@ -71,9 +79,10 @@ export class RateShare {
   /** Equal parts, so that the limit of all holds; in the first minute not more than was used and granted before. */
   #waitAlone(amount: number, limit: number, own: OwnCount, sinceLost: number, lostAt: number): number {
     const wait = own.wait(this.#part(limit));
-    if (wait > 0 || sinceLost > MINUTE_MS || this.answeredAt === Number.NEGATIVE_INFINITY) return wait;
+    const aloneMs = this.minuteMs + LATE_MS;
+    if (wait > 0 || sinceLost > aloneMs || this.answeredAt === Number.NEGATIVE_INFINITY) return wait;
     if (this.#allowance?.lostAt !== lostAt) this.#allowance = { lostAt, amount: own.used() + Math.max(0, this.left) };
-    return own.used() + amount <= this.#allowance.amount ? 0 : MINUTE_MS - sinceLost;
+    return own.used() + amount <= this.#allowance.amount ? 0 : aloneMs - sinceLost;
   }
 
   #part(limit: number): number {

@@ -6,8 +6,8 @@ import { SlidingMinute } from './sliding-minute.ts';
 /** What was used of a rate by all requests that it counts. Lives in this process; the limits may change meanwhile. */
 export class Rate {
   rule: RateRule;
-  readonly requests = new SlidingMinute();
-  readonly tokens = new SlidingMinute();
+  readonly requests: SlidingMinute;
+  readonly tokens: SlidingMinute;
   /** Running requests. */
   active = 0;
   /** Absent: only this process counts. */
@@ -16,6 +16,8 @@ export class Rate {
   constructor(rule: RateRule, shares?: RateShares) {
     this.rule = rule;
     this.shares = shares;
+    this.requests = new SlidingMinute(shares?.requests.minuteMs);
+    this.tokens = new SlidingMinute(shares?.tokens.minuteMs);
   }
 
   /** Milliseconds until `amount` may be used; 0 if it may be used now. */

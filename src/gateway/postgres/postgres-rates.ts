@@ -1,4 +1,5 @@
 import type { RateGrants, RateQuestion, RateStore } from '../limits/rate-leases.ts';
+import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
@@ -9,10 +10,13 @@ const SLOT_MS = 250;
 export class PostgresRates implements RateStore {
   readonly #connection: PostgresConnection;
   readonly #replica: string;
+  readonly #minuteMs: number;
 
-  constructor(connection: PostgresConnection, replica: string) {
+  /** @param minuteMs the window of each rate, a multiple of 250. All gateways on one database have the same. */
+  constructor(connection: PostgresConnection, replica: string, minuteMs = MINUTE_MS) {
     this.#connection = connection;
     this.#replica = replica;
+    this.#minuteMs = minuteMs;
   }
 
   async ask(questions: readonly RateQuestion[]): Promise<RateGrants> {
@@ -26,6 +30,7 @@ export class PostgresRates implements RateStore {
         questions.map(({ held }) => held),
         questions.map(({ left }) => left),
         questions.map(({ needed }) => needed),
+        this.#minuteMs / SLOT_MS,
       ]);
     });
     const answers = rows.map(({ rate, extra, free, wait }) => ({
@@ -45,22 +50,22 @@ export class PostgresRates implements RateStore {
 const GRANT = `WITH asked AS (
     SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
       AS a (rate, most, used, held, remaining, needed)),
-  clock AS (SELECT floor(extract(epoch FROM clock_timestamp()) * 4)::bigint AS now),
+  clock AS (SELECT floor(extract(epoch FROM clock_timestamp()) * 4)::bigint AS now, $8::bigint AS slots),
   live AS (
     SELECT greatest(1, count(*)) AS n FROM replicas
     WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds'),
   noted AS (
     INSERT INTO rate_use AS u (rate, slot, amount) SELECT rate, now, used FROM asked, clock WHERE used <> 0
     ON CONFLICT (rate, slot) DO UPDATE SET amount = u.amount + excluded.amount),
-  dropped AS (DELETE FROM rate_use u USING asked a, clock WHERE u.rate = a.rate AND u.slot < now - 240),
+  dropped AS (DELETE FROM rate_use u USING asked a, clock WHERE u.rate = a.rate AND u.slot < now - slots),
   summed AS (
     SELECT a.*,
-      a.used + coalesce((SELECT sum(amount) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 240), 0) AS total,
-      coalesce((SELECT min(slot) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - 240), clock.now) + 241
+      a.used + coalesce((SELECT sum(amount) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - clock.slots), 0) AS total,
+      coalesce((SELECT min(slot) FROM rate_use u WHERE u.rate = a.rate AND u.slot >= clock.now - clock.slots), clock.now) + clock.slots + 1
         - clock.now AS wait,
       coalesce((SELECT sum(l.held) FROM rate_leases l JOIN replicas r ON r.id = l.replica
         WHERE l.rate = a.rate AND l.replica <> $1 AND r.released_at IS NULL
-          AND r.seen_at > now() - interval '75 seconds'), 0) AS others
+          AND r.seen_at > now() - interval '15 seconds' - clock.slots * interval '0.25 seconds'), 0) AS others
     FROM asked a, clock),
   freed AS (SELECT *, greatest(0, most - total - others - held)::bigint AS free FROM summed),
   given AS (

@@ -9,9 +9,13 @@ import { redisScript } from './redis-connection.ts';
  * - `:held:<replica>` has the leases of a gateway. They end with it.
  * - `:used:<rate>` has what was used, in slots of a quarter of a second with their sum; `:slots:<rate>` lists the slots.
  *   A slot is counted while a part of it is younger than a minute.
+ *
+ * The length of a minute in milliseconds is passed.
  */
 export const RATE_SCRIPT = redisScript(`
 local prefix, replica, known, fresh = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local minute = tonumber(ARGV[5])
+local kept, lease = minute + 2000, minute + 15000
 local questions = cjson.decode(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -23,10 +27,10 @@ if not epoch then
   redis.call('SET', prefix .. ':epoch', epoch)
 end
 redis.call('ZADD', prefix .. ':replicas', now, replica)
-redis.call('ZREMRANGEBYSCORE', prefix .. ':replicas', '-inf', now - 75000)
+redis.call('ZREMRANGEBYSCORE', prefix .. ':replicas', '-inf', now - lease)
 local count = redis.call('ZCOUNT', prefix .. ':replicas', now - 10000, '+inf')
 if known ~= '' and known ~= epoch then
-  redis.call('SET', prefix .. ':warm', '1', 'PX', 62000)
+  redis.call('SET', prefix .. ':warm', '1', 'PX', kept)
   return {epoch, 1, count, {}, {}}
 end
 local quiet = redis.call('PTTL', prefix .. ':warm')
@@ -34,13 +38,13 @@ local warm = 0
 if quiet > 1000 then warm = 1 end
 local replicas = redis.call('ZRANGE', prefix .. ':replicas', 0, -1)
 local mine = prefix .. ':held:' .. replica
-redis.call('PEXPIRE', mine, 75000)
+redis.call('PEXPIRE', mine, lease)
 redis.call('ZREMRANGEBYSCORE', prefix .. ':wanted', '-inf', now - 3000)
 
 local function sum_used(rate, amount)
   local used, slots = prefix .. ':used:' .. rate, prefix .. ':slots:' .. rate
   local oldest = redis.call('LINDEX', slots, 0)
-  while oldest and tonumber(oldest) < slot - 240 do
+  while oldest and tonumber(oldest) < slot - minute / 250 do
     redis.call('HINCRBY', used, 'total', -tonumber(redis.call('HGET', used, oldest) or 0))
     redis.call('HDEL', used, oldest)
     redis.call('LPOP', slots)
@@ -52,10 +56,10 @@ local function sum_used(rate, amount)
     if current > last then redis.call('RPUSH', slots, current) end
     redis.call('HINCRBY', used, current, amount)
     redis.call('HINCRBY', used, 'total', amount)
-    redis.call('PEXPIRE', used, 62000)
-    redis.call('PEXPIRE', slots, 62000)
+    redis.call('PEXPIRE', used, kept)
+    redis.call('PEXPIRE', slots, kept)
   end
-  return tonumber(redis.call('HGET', used, 'total') or 0), tonumber(oldest or slot) * 250 + 60250 - now
+  return tonumber(redis.call('HGET', used, 'total') or 0), tonumber(oldest or slot) * 250 + minute + 250 - now
 end
 
 local function sum_others(rate)
@@ -79,7 +83,7 @@ for index, question in ipairs(questions) do
   end
   if held + extra > 0 then
     redis.call('HSET', mine, rate, held + extra)
-    redis.call('PEXPIRE', mine, 75000)
+    redis.call('PEXPIRE', mine, lease)
   else
     redis.call('HDEL', mine, rate)
   end

@@ -4,6 +4,7 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { Rate } from '../limits/rate.ts';
 import { type RateGrants, RateLeases, type RateQuestion, type RateStore } from '../limits/rate-leases.ts';
+import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import { Unavailable } from '../servers/unavailable.ts';
@@ -17,6 +18,8 @@ export interface RedisRatesInput {
   readonly log: Log;
   /** Number of gateways while Redis is away, if it is known from elsewhere. */
   readonly replicas?: () => number | undefined;
+  /** Milliseconds of the window of each rate, default 60,000. All gateways on one server have the same. */
+  readonly minuteMs?: number;
 }
 
 /** Milliseconds between two calls of a gateway without requests. */
@@ -66,11 +69,13 @@ export class RedisRates implements SharedRateServer {
     this.#input = input;
     this.#connection = new RedisConnection(input.url);
     this.#health = new ServerHealth(input.log, describeRedis(input.url), 'rates-away');
-    this.#store = new RedisRateStore(this.#connection);
+    const { minuteMs = MINUTE_MS } = input;
+    this.#store = new RedisRateStore(this.#connection, minuteMs);
     this.#leases = new RateLeases(this.#store, {
       lostAt: () => this.#lostAt,
       wake: (delay) => this.#askSoon(delay === 0 ? ASK_MS : delay),
       reportMs: REPORT_MS,
+      minuteMs,
       ...(input.replicas === undefined ? {} : { replicas: input.replicas }),
     });
   }
@@ -139,6 +144,7 @@ export class RedisRates implements SharedRateServer {
 /** Leases of rates in Redis, by a script. */
 class RedisRateStore implements RateStore {
   readonly #connection: RedisConnection;
+  readonly #minuteMs: number;
   /** A restarted process is another one. */
   readonly #replica = randomUUID();
   #epoch = '';
@@ -150,8 +156,9 @@ class RedisRateStore implements RateStore {
   /** Number of gateways; of the last answer. */
   replicas = 1;
 
-  constructor(connection: RedisConnection) {
+  constructor(connection: RedisConnection, minuteMs: number) {
     this.#connection = connection;
+    this.#minuteMs = minuteMs;
   }
 
   /** The server has lost what it knew less than a minute ago. It counts, but it grants nothing. */
@@ -190,7 +197,7 @@ class RedisRateStore implements RateStore {
   async #askBatch(questions: readonly RateQuestion[]): Promise<RateGrants> {
     const rows = questions.map(({ id, limit, used, held, left, needed }) => [id, limit, used, held, left, needed]);
     const known = this.#epoch;
-    const values = [this.#replica, known, randomUUID(), JSON.stringify(rows)];
+    const values = [this.#replica, known, randomUUID(), JSON.stringify(rows), String(this.#minuteMs)];
     const reply = REPLY.parse(await this.#connection.run(RATE_SCRIPT, PREFIX, values));
     const [epoch, warm, replicas, wanted, answers] = reply;
     this.#calledAt = performance.now();

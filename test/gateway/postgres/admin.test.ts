@@ -1,44 +1,41 @@
 import assert from 'node:assert/strict';
 import { TimeZone } from '../../../src/base/time-zone.ts';
-import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
-import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { sealNextInPostgres } from '../../../src/gateway/postgres/postgres-sealing.ts';
-import { openState } from '../../../src/gateway/state/state-database.ts';
-import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tables.ts';
-import { SqliteAdmin, type StateAdmin } from '../../../src/gateway/state-admin.ts';
 import { ledgerRow } from '../ledger-row.ts';
-import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { sharedPostgres } from '../shared-servers.ts';
+import { query } from './postgres-server.ts';
+import {
+  openPostgres,
+  openSqlite,
+  type StateAdmin,
+  sealPostgres,
+  type UsageRow,
+  writePostgres,
+} from './postgres-under-test.ts';
 
 const ACTOR = { who: 'ann', source: '192.0.2.1' };
 const NOON = Date.UTC(2026, 2, 29, 12);
 
 /** Both kinds of state must give the admin API the same answers. */
 describe('the state for the admin API, in SQLite and in Postgres', () => {
-  let server: PostgresServer;
   let states: readonly StateAdmin[];
-  let connection: PostgresConnection;
+  let url: string;
   let late: (row: UsageRow) => Promise<void>;
 
   before(async () => {
-    server = await startPostgres();
-    const url = await server.database();
-    const database = await openState(':memory:');
-    states = [new SqliteAdmin(database, undefined, () => database.close()), await openPostgres(url)];
+    url = await (await sharedPostgres()).database();
+    const sqlite = await openSqlite();
+    states = [sqlite.admin, await openPostgres(url)];
     const rows = sampleRows();
-    new UsageTables(database).write(rows, assert.fail);
-    connection = new PostgresConnection(url);
-    await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'one'));
+    sqlite.write(rows);
+    await writePostgres(url, rows);
     late = async (row) => {
-      new UsageTables(database).write([row], assert.fail);
-      await connection.transaction(5_000, (sql) => writeRows(sql, [rowToJson(row)], 'one'));
+      sqlite.write([row]);
+      await writePostgres(url, [row]);
     };
   });
 
   after(async () => {
-    connection?.close();
     for (const state of states) await state.close();
-    await server?.close();
   });
 
   /** Calls both. @returns the answer of SQLite, which is that of Postgres too. */
@@ -71,17 +68,17 @@ describe('the state for the admin API, in SQLite and in Postgres', () => {
 
   it('reports are equal when Postgres has sealed hours and days, also after a late row', async () => {
     const sealed = async () => {
-      const [row] = await connection.call(5_000, (sql) => sql('SELECT count(*) AS n FROM svc.usage_sealed'));
+      const [row] = await query(url, 'SELECT count(*) AS n FROM svc.usage_sealed');
       return Number(row?.n);
     };
-    while (await sealNextInPostgres(connection));
+    await sealPostgres(url);
     const before = await sealed();
     assert.ok(before > 2, String(before));
     await compareReports();
     await late(ledgerRow({ requestId: 'late', at: NOON + 7_000_000, key: 'k1', model: 'p/m1', organization: 'acme' }));
     assert.equal(await sealed(), before - 2, 'the hour and the day of a late row are not sealed any more');
     await compareReports();
-    while (await sealNextInPostgres(connection));
+    await sealPostgres(url);
     await compareReports();
   });
 

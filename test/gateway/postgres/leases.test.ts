@@ -1,117 +1,27 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { toNano } from '../../../src/base/money.ts';
-import { BudgetBook } from '../../../src/gateway/limits/budget-book.ts';
-import { BudgetLeases } from '../../../src/gateway/limits/budget-leases.ts';
-import type { CallerLimits } from '../../../src/gateway/limits/limits.ts';
-import { RequestLimits } from '../../../src/gateway/limits/request-limits.ts';
-import { PostgresBudgets } from '../../../src/gateway/postgres/postgres-budgets.ts';
-import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
-import type { UsageRow } from '../../../src/gateway/state/usage-tables.ts';
-import { SvcError } from '../../../src/wire/errors/svc-error.ts';
 import { ledgerRow } from '../ledger-row.ts';
-import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
-
-const CENT = 10_000_000;
-
-/** One replica with one budget. Nothing happens in the background. */
-class TestReplica {
-  readonly id = randomUUID();
-  readonly connection: PostgresConnection;
-  readonly leases: BudgetLeases;
-  readonly book: BudgetBook;
-  readonly #rows: UsageRow[] = [];
-  #refused: SvcError | undefined;
-
-  constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day') {
-    this.connection = new PostgresConnection(url);
-    this.leases = new BudgetLeases(new PostgresBudgets(this.connection, this.id), () => undefined);
-    this.book = new BudgetBook(undefined, undefined, this.leases);
-    const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
-    this.book.update(new Map([['b', rule]]), new Map(), []);
-  }
-
-  /** Starts a request. @returns a function that ends it, or undefined if it is refused. */
-  begin(estimate = CENT): ((cost?: number) => void) | undefined {
-    const budget = this.book.get('b');
-    const limits: CallerLimits = { budgets: budget === undefined ? [] : [budget], general: [], ofModels: [] };
-    const request = new RequestLimits(limits, () => undefined);
-    try {
-      request.reserve('p/m', estimate);
-    } catch (thrown) {
-      assert.ok(thrown instanceof SvcError);
-      this.#refused = thrown;
-      return undefined;
-    }
-    return (cost = estimate) => {
-      const row = ledgerRow({ cost, at: Date.now(), requestId: randomUUID() });
-      this.#rows.push(row);
-      this.book.spend({ at: row.at, key: 'k', organization: '', model: 'p/m', nano: cost });
-      request.release();
-    };
-  }
-
-  /** Status and `Retry-After` of the last refusal. */
-  get refusal() {
-    return [this.#refused?.status, this.#refused?.retryAfterMs];
-  }
-
-  ask(): Promise<void> {
-    this.leases.answeredAt = performance.now();
-    return this.leases.ask(this.book.all, true, () => undefined);
-  }
-
-  /** Stores the rows of ended requests, also twice. */
-  async store(): Promise<void> {
-    const rows = this.#rows.splice(0).map(rowToJson);
-    for (let times = 0; times < 2; times += 1) {
-      await this.connection.transaction(5_000, (sql) => writeRows(sql, rows, this.id));
-    }
-  }
-
-  /** What a look for changes finds. */
-  async look(): Promise<void> {
-    const rows = await this.connection.transaction(5_000, (sql) =>
-      sql("SELECT start_at FROM budget_windows WHERE wanted_at > now() - interval '3 seconds'"),
-    );
-    this.leases.wanted = new Set(rows.map(({ start_at }) => `${start_at} b`));
-    await this.ask();
-  }
-}
+import { BudgetReplica, CENT } from '../shared-limits.ts';
+import { sharedPostgres } from '../shared-servers.ts';
+import { query } from './postgres-server.ts';
+import { writePostgres } from './postgres-under-test.ts';
 
 describe('budgets of several gateways on one Postgres', () => {
-  let server: PostgresServer;
   let url: string;
-  let replicas: TestReplica[] = [];
-
-  before(async () => {
-    server = await startPostgres();
-  });
-
-  after(() => server?.close());
+  let replicas: BudgetReplica[] = [];
 
   beforeEach(async () => {
-    url = await server.database();
-    const connection = new PostgresConnection(url);
-    await migratePostgres(connection, 5_000);
-    connection.close();
+    url = await (await sharedPostgres()).database();
   });
 
   afterEach(() => {
-    for (const each of replicas) each.connection.close();
+    for (const each of replicas) each.close();
     replicas = [];
   });
 
-  async function start(count: number, { usd = 1, hard = true, period = 'total' as 'total' | 'day' } = {}) {
-    replicas = Array.from({ length: count }, () => new TestReplica(url, usd, hard, period));
-    for (const { id } of replicas) {
-      await query(url, `INSERT INTO svc.replicas VALUES ('${id}', 'test', now(), NULL)`);
-    }
-    for (const each of replicas) await each.ask();
+  const start = async (...options: Parameters<typeof BudgetReplica.start> extends [string, ...infer R] ? R : never) => {
+    replicas = await BudgetReplica.start(url, ...options);
     return replicas;
-  }
+  };
 
   const spent = async () => Number((await query(url, 'SELECT sum(nano) AS nano FROM svc.spent'))[0]?.nano ?? 0);
   const windows = async () =>
@@ -216,16 +126,13 @@ describe('budgets of several gateways on one Postgres', () => {
   });
 
   it('a window: has what was spent before the budget was created, and the next one begins with the whole budget', async () => {
-    const connection = new PostgresConnection(url);
-    const rows = [
+    await writePostgres(url, [
       ledgerRow({ at: Date.now(), cost: 30 * CENT }),
       ledgerRow({ at: Date.now() - 2 * 86_400_000, cost: 40 * CENT }),
       ledgerRow({ at: Date.now(), cost: 50 * CENT, key: 'other' }),
-    ];
-    await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'before'));
-    connection.close();
+    ]);
     const [one] = await start(1, { period: 'day' });
     assert.deepEqual(await windows(), [30 * CENT]);
-    assert.equal(one?.book.get('b')?.spent(), 30 * CENT);
+    assert.equal(one?.spent, 30 * CENT);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { until } from '../until.ts';
+import { until, untilEqual } from '../until.ts';
 import { BUDGET, startFleet } from './fleet-harness.ts';
 import { query } from './postgres-server.ts';
 
@@ -36,10 +36,10 @@ describe('a newer release migrates the state in Postgres while gateways of this 
   ] as const) {
     it(`no request fails, no row is lost, and ${next}`, async () => {
       const replica = await fleet.harness.serve();
-      const key = await fleet.createKey('k', [BUDGET]);
+      const key = await fleet.createKey('k', ...BUDGET);
       const codes: number[] = [];
       const send = (to = replica) => fleet.status(to, key, { max_tokens: 10 });
-      await until('the key is known', async () => (await send()) === 200);
+      await untilEqual('the key is known', () => send(), 200);
       let going = true;
       const load = async () => {
         while (going) codes.push(await send());
@@ -55,7 +55,10 @@ describe('a newer release migrates the state in Postgres while gateways of this 
       await clients;
       assert.deepEqual([...new Set(codes)], [200]);
       // One request was answered before the load began.
-      await until('all rows are stored', async () => (await fleet.stored()) >= codes.length + 1);
+      await until('all rows are stored', async () => {
+        const stored = await fleet.stored();
+        return stored >= codes.length + 1 || `${stored} of ${codes.length + 1}`;
+      });
       assert.equal(await fleet.stored(), codes.length + 1);
       await fleet.consistent();
     });

@@ -3,30 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Ledger } from '../../../src/gateway/accounting/ledger.ts';
-import type { Log } from '../../../src/gateway/gateway-deps.ts';
-import { Outbox } from '../../../src/gateway/postgres/outbox.ts';
-import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { rowToJson } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
-import { RowSender } from '../../../src/gateway/postgres/row-sender.ts';
-import { ServerHealth } from '../../../src/gateway/servers/server-health.ts';
 import { ledgerRow } from '../ledger-row.ts';
+import { sharedPostgres } from '../shared-servers.ts';
 import { limitFiles } from './disk-limit.ts';
-import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
+import { Ledger, Outbox, rowToJson, sendRows } from './postgres-under-test.ts';
 
 const MINUTE = 60_000;
 
 describe('the outbox of a gateway with Postgres', () => {
-  let server: PostgresServer;
   let folder: string;
   let outbox: Outbox;
-
-  before(async () => {
-    server = await startPostgres();
-  });
-
-  after(() => server?.close());
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'svc-outbox-'));
@@ -47,23 +33,7 @@ describe('the outbox of a gateway with Postgres', () => {
   };
   const rows = (count: number) => Array.from({ length: count }, () => ledgerRow());
   /** Sends all rows to a new database. @returns how many it has, and the lines of the log. */
-  const send = async () => {
-    const url = await server.database();
-    const connection = new PostgresConnection(url);
-    const lines: string[] = [];
-    const write = (fields: unknown, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
-    const log: Log = { debug: write, info: write, warn: write, error: write };
-    try {
-      await migratePostgres(connection, 5_000);
-      const health = new ServerHealth(log, 'server', 'state-away');
-      const failed = (thrown: unknown) => assert.fail(String(thrown));
-      await new RowSender({ url, outbox, connection, health, log, failed }).send();
-    } finally {
-      connection.close();
-    }
-    const [row] = await query(url, 'SELECT count(*) AS n FROM svc.usage');
-    return { stored: Number(row?.n), lines };
-  };
+  const send = async () => sendRows(await (await sharedPostgres()).database(), outbox);
 
   it('rows in many batches: all are sent, and the next process sends none of them again', async () => {
     for (const count of [1, 1, 700, 3, 1_200, 1]) outbox.write(rows(count));

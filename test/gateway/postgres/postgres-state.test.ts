@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
-import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
-import { openState, stateFile } from '../../../src/gateway/state/state-database.ts';
-import { transaction } from '../../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tables.ts';
+import { stateFile } from '../../../src/gateway/state/state-database.ts';
 import { svc } from '../../cli/run-svc.ts';
 import { ProjectFolder } from '../../config/project-folder.ts';
 import { ledgerRow } from '../ledger-row.ts';
-import { PASSWORD, type PostgresServer, query, startPostgres } from './postgres-server.ts';
+import { sharedPostgres } from '../shared-servers.ts';
+import { PASSWORD, type PostgresServer, query } from './postgres-server.ts';
+import { migrate, openSqlite, removeOldInPostgres, writePostgres } from './postgres-under-test.ts';
 
 /** A folder whose configuration names a state. */
 function folderWith(state: string): ProjectFolder {
@@ -19,21 +15,12 @@ function folderWith(state: string): ProjectFolder {
   return folder;
 }
 
-async function write(url: string, rows: readonly UsageRow[]): Promise<void> {
-  const connection = new PostgresConnection(url);
-  await migratePostgres(connection, 5_000);
-  await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'one'));
-  connection.close();
-}
-
 describe('the state in Postgres', () => {
   let server: PostgresServer;
 
   before(async () => {
-    server = await startPostgres();
+    server = await sharedPostgres();
   });
-
-  after(() => server?.close());
 
   it('svc keys: creates, lists, changes, rotates and revokes keys in Postgres', async () => {
     using folder = folderWith(await server.database());
@@ -70,8 +57,8 @@ describe('the state in Postgres', () => {
       ledgerRow({ at: at + 900_000, user: 'bob', model: 'p/n' }),
       ledgerRow({ at, byok: true }),
     ];
-    await write(url, rows.slice(0, 2));
-    await write(url, rows);
+    await writePostgres(url, rows.slice(0, 2));
+    await writePostgres(url, rows);
     const by = async (...fields: string[]) => {
       const { out, err } = await svc(folder, ['usage', '--json', '--by', fields.join(',')]);
       assert.notEqual(out, '', err);
@@ -107,12 +94,12 @@ describe('the state in Postgres', () => {
     await run('keys', 'create', 'revoked');
     await run('keys', 'rotate', 'k');
     await run('keys', 'revoke', 'revoked');
-    const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
+    const sqlite = await openSqlite(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
     const rows = Array.from({ length: 2_500 }, (_, index) =>
       ledgerRow({ at: index * 60_000, tags: { n: `${index}` } }),
     );
-    transaction(database, () => new UsageTables(database).write(rows, assert.fail));
-    database.close();
+    sqlite.write(rows);
+    await sqlite.admin.close();
     const all = async () => [
       await run('keys', 'list', '--json'),
       await run('usage', '--json', '--by', 'day,key,tag:n'),
@@ -138,11 +125,12 @@ describe('the state in Postgres', () => {
     const url = await server.database();
     const now = Date.UTC(2026, 5, 1);
     const day = 86_400_000;
-    await write(url, [ledgerRow({ at: now - 100 * day }), ledgerRow({ at: now - 50 * day }), ledgerRow({ at: now })]);
-    const connection = new PostgresConnection(url);
-    const kept = { usage: 30 * day, rollup: 60 * day };
-    while (await removeOldRows(connection, kept, now));
-    connection.close();
+    await writePostgres(url, [
+      ledgerRow({ at: now - 100 * day }),
+      ledgerRow({ at: now - 50 * day }),
+      ledgerRow({ at: now }),
+    ]);
+    await removeOldInPostgres(url, { usage: 30 * day, rollup: 60 * day }, now);
     using folder = folderWith(url);
     const { out } = await svc(folder, ['state', 'check']);
     assert.equal(out, 'The state is consistent: 1 rows, 1.5 USD spent, equal to the sum of the rows.\n');
@@ -157,7 +145,7 @@ describe('the state in Postgres', () => {
     const url = await server.database();
     const hostile = 'a\0b\ud800\\u0000';
     const row = { user: hostile, model: hostile, tags: { [hostile]: hostile }, usage: { input: 1e300, output: 1 } };
-    await write(url, [ledgerRow(row), ledgerRow()]);
+    await writePostgres(url, [ledgerRow(row), ledgerRow()]);
     const rows = await query(url, 'SELECT input, output, cost_nano FROM svc.usage ORDER BY seq');
     assert.deepEqual(rows, [
       { input: null, output: '1', cost_nano: '500000000' },
@@ -167,9 +155,7 @@ describe('the state in Postgres', () => {
 
   it('migrations: ten processes that start at once migrate once, and a newer state is refused', async () => {
     const url = await server.database();
-    const connections = Array.from({ length: 10 }, () => new PostgresConnection(url));
-    await Promise.all(connections.map((each) => migratePostgres(each, 5_000)));
-    for (const each of connections) each.close();
+    await Promise.all(Array.from({ length: 10 }, () => migrate(url)));
     assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 2, min_reader: 2 }]);
     await query(url, 'UPDATE svc.schema SET version = 99, min_reader = 99');
     using folder = folderWith(url);

@@ -30,7 +30,8 @@ export async function startRedis(password?: string): Promise<RedisServer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-redis-'));
   const port = await freePort();
   const secured = password === undefined ? [] : ['--requirepass', password];
-  const options = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--dir', folder, ...secured];
+  const files = ['--save', '', '--dir', folder, '--databases', '1000'];
+  const options = ['--bind', '127.0.0.1', '--port', String(port), ...files, ...secured];
   let child: ChildProcess | undefined;
   const kill = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.ts';
 import { WORKERS, WorkersHarness } from './workers-harness.ts';
 
 interface Listed {
@@ -28,7 +28,7 @@ describe('the admin API of svc serve --workers', () => {
     const body = { model: 'up/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
     const streams = await Promise.all(Array.from({ length: 6 }, () => harness.call('/v1/chat/completions', body)));
     const answeredBy = new Set<number>();
-    for (let start = performance.now(); answeredBy.size < WORKERS && performance.now() - start < 20_000; ) {
+    await until('each worker has answered', async () => {
       const replicas = await list();
       assert.equal(new Set(replicas.map(({ pid }) => pid)).size, WORKERS);
       assert.equal(new Set(replicas.map(({ id }) => id)).size, WORKERS);
@@ -42,8 +42,8 @@ describe('the admin API of svc serve --workers', () => {
         `running requests of the workers: ${running}`,
       );
       answeredBy.add(replicas[0]?.pid ?? 0);
-    }
-    assert.equal(answeredBy.size, WORKERS);
+      return answeredBy.size === WORKERS || `answered: ${[...answeredBy]}`;
+    });
     await Promise.all(streams.map((each) => each.body?.cancel()));
   });
 
@@ -54,11 +54,11 @@ describe('the admin API of svc serve --workers', () => {
     }
     assert.deepEqual([...new Set(codes)], [401]);
     // Each worker has heard of the last one within a moment.
-    for (let allowed = WORKERS; allowed > 0; await sleep(10)) {
+    await until('all workers refuse', async () => {
       const answers = await Promise.all(
         Array.from({ length: WORKERS }, () => harness.call('/admin/v1/session', { key: harness.key })),
       );
-      allowed = answers.filter(({ status }) => status !== 429).length;
-    }
+      return answers.every(({ status }) => status === 429) || `${answers.map(({ status }) => status)}`;
+    });
   });
 });
