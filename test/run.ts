@@ -3,19 +3,20 @@
 // tests of any suite, and only what they need is built and installed. `--fast` selects those that start no process.
 import { parseArgs } from 'node:util';
 import { BUILD, CHECKS, type Outcome, run, type Step, setUpStep, suiteStep } from './run/steps.ts';
-import { FAST, LANES, type Selection, select } from './run/suites.ts';
+import { FAST_SUITE, LANES, type Selection, select } from './run/suites.ts';
 
 const { values, positionals } = parseArgs({
   options: { grep: { type: 'string' }, fast: { type: 'boolean' } },
   allowPositionals: true,
 });
-const patterns = values.fast ? FAST : positionals;
 const outcomes: Outcome[] = [];
 const started = performance.now();
 let failed = 0;
 
 try {
-  await (patterns.length === 0 && values.grep === undefined ? runAll() : runSelected(select(patterns, values.grep)));
+  if (values.fast) await step(suiteStep(FAST_SUITE));
+  else if (positionals.length === 0 && values.grep === undefined) await runAll();
+  else await runSelected(select(positionals, values.grep));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   failed += 1;

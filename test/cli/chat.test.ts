@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { until } from '../gateway/until.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
@@ -147,7 +148,7 @@ describe('svc chat', () => {
   });
 
   it('svc chat: Ctrl-C exits with 130, keeps the partial output and closes the socket', async () => {
-    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
     const args = [MAIN, 'chat', '-m', 'local/stall-mid-stream', 'Hello'];
     const child = spawn(process.execPath, args, { cwd: folder.project, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const before = upstream.requests.length;
@@ -160,7 +161,7 @@ describe('svc chat', () => {
   });
 
   it('svc chat: exits without an error if the output pipe is closed', async () => {
-    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
     const child = spawn(process.execPath, [MAIN, 'chat', 'Hello'], {
       cwd: folder.project,
       env,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Command } from '../../src/cli/options.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import type { ProjectFolder } from '../config/project-folder.ts';
 
 export interface Finished {
@@ -44,7 +45,7 @@ export async function svc(
 /** Runs a command line as a process, its output through a pipe. */
 export function svcProcess(folder: ProjectFolder, args: readonly string[]): Promise<Finished> {
   const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-  const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+  const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

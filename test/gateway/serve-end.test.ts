@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { KEY, ServeHarness } from './serve-harness.ts';
+import { until } from './until.ts';
 
 describe('end of requests of svc serve', () => {
   let harness: ServeHarness;
@@ -30,11 +31,10 @@ describe('end of requests of svc serve', () => {
     await logged('requests of a revoked key were cut off');
     // The stream of the other key is still open: it can be cancelled without an error.
     await second?.cancel();
-    // A cut stream is in the ledger.
-    for (let requests = 0; requests === 0; ) {
+    await until('the cut stream is in the ledger', async () => {
       const { rows } = JSON.parse((await harness.svc('usage', '--by', 'key', '--json')).stdout);
-      requests = rows.find(({ key }: Record<string, unknown>) => key === 'ann')?.requests ?? 0;
-    }
+      return rows.some(({ key, requests }: Record<string, unknown>) => key === 'ann' && Number(requests) > 0);
+    });
     assert.equal((await harness.send(url, {}, ann)).status, 401);
   });
 
@@ -45,11 +45,11 @@ describe('end of requests of svc serve', () => {
     const reader = running.body?.getReader();
     await reader?.read();
     await harness.svc('keys', 'revoke', 'ann');
-    for (let status = 200; status !== 401; ) {
+    await until('the gateway refuses the revoked key', async () => {
       const answer = await harness.send(url, {}, ann);
-      status = answer.status;
       await answer.text();
-    }
+      return answer.status === 401;
+    });
     await reader?.cancel();
   });
 

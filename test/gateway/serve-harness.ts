@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -113,6 +114,7 @@ export class ServeHarness {
   #env() {
     return {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       HOME: this.folder,
       XDG_CONFIG_HOME: path.join(this.folder, 'config'),
       XDG_DATA_HOME: path.join(this.folder, 'data'),

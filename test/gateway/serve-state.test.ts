@@ -7,6 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { KEY, ServeHarness } from './serve-harness.ts';
+import { until } from './until.ts';
 
 describe('state of svc serve', () => {
   let harness: ServeHarness;
@@ -32,14 +33,16 @@ describe('state of svc serve', () => {
         }
       }
     });
-    while (ids.length < 100) await new Promise(setImmediate);
+    await until('100 requests are answered', () => ids.length >= 100);
     const answered = [...ids];
     // Rows are written in batches, while requests go on.
     const state = new DatabaseSync(harness.database);
     const rows = state.prepare('SELECT request_id FROM usage');
     const storedIds = () => new Set(rows.all().map(({ request_id }) => request_id));
-    for (let ids = storedIds(); !answered.every((id) => ids.has(id)); ids = storedIds())
-      await new Promise(setImmediate);
+    await until('their rows are written', () => {
+      const ids = storedIds();
+      return answered.every((id) => ids.has(id));
+    });
     child.kill('SIGKILL');
     running = false;
     await Promise.all([once(child, 'exit'), ...load]);
@@ -104,7 +107,7 @@ describe('state of svc serve', () => {
     assert.equal(reader.prepare(count).get()?.n, 0);
     for (let asked = 0; asked < 3; asked += 1) assert.equal((await harness.send(url)).status, 200);
     const other = new DatabaseSync(harness.database);
-    while (other.prepare(count).get()?.n !== 3) await new Promise(setImmediate);
+    await until('3 rows are written', () => other.prepare(count).get()?.n === 3);
     assert.equal(reader.prepare(count).get()?.n, 0, 'it reads what was there when it began');
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
@@ -121,13 +124,12 @@ describe('state of svc serve', () => {
     await logged('database is locked');
     assert.equal((await harness.send(url)).status, 200);
     child.kill('SIGTERM');
-    while (
-      await fetch(`${url}/healthz`).then(
-        () => true,
+    await until('the gateway does not listen any more', () =>
+      fetch(`${url}/healthz`).then(
         () => false,
-      )
-    )
-      await new Promise(setImmediate);
+        () => true,
+      ),
+    );
     other.exec('ROLLBACK');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
     assert.equal(other.prepare('SELECT count(*) AS n FROM usage').get()?.n, 2);

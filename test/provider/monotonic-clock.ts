@@ -26,6 +26,13 @@ export class MonotonicClock {
     }
   }
 
+  /** Lets some time pass, after the limits that are active now have begun. They are checked before it returns. */
+  async pass(milliseconds: number): Promise<void> {
+    await sleep(CHECKED_MS);
+    this.#ahead += milliseconds;
+    await sleep(CHECKED_MS);
+  }
+
   [Symbol.dispose](): void {
     this.#restore();
   }

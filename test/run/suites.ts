@@ -22,6 +22,9 @@ export interface Suite {
   readonly usual: boolean;
 }
 
+/** Keeps compiled sources between processes. */
+const COMPILED = ['--require', 'test/compile-cache.ts'];
+
 const SERVERS = [
   'test/gateway/{postgres,redis,workers}/**/*.test.ts',
   'test/deploy/**/*.test.ts',
@@ -32,7 +35,7 @@ const plain: Suite = {
   name: 'suites without servers',
   files: ['test/{base,wire,config,catalog,provider,completion,chat,gateway,cli,docs,hostile,run}/**/*.test.ts'],
   except: SERVERS,
-  mocha: ['--parallel', '--jobs', '2', '--timeout', '180000'],
+  mocha: ['--parallel', '--jobs', '2', '--timeout', '180000', ...COMPILED],
   programs: [],
   editor: false,
   built: false,
@@ -41,7 +44,7 @@ const plain: Suite = {
 const servers: Suite = {
   name: 'databases, workers and balancers',
   files: SERVERS,
-  mocha: ['--timeout', '180000'],
+  mocha: ['--timeout', '180000', ...COMPILED],
   programs: [POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA],
   editor: false,
   built: false,
@@ -92,10 +95,13 @@ export const LANES: readonly (readonly Suite[])[] = [
   [servers, endToEnd, clients],
 ];
 
-/** The folders whose tests start no process and wait for nothing. */
-export const FAST = ['base', 'wire', 'config', 'catalog', 'provider', 'completion', 'chat'].map(
-  (name) => `test/${name}/`,
-);
+/** Files of the suites without servers that start no process and wait for nothing. */
+const FAST = ['test/{base,wire,config,catalog,provider,completion,chat,cli}/*.test.ts', 'test/gateway/*.test.ts'];
+const NOT_FAST = [
+  'test/cli/{catalog-refresh,chat,commands,edit,shell-completion,window-keys}.test.ts',
+  'test/gateway/{curl,deadline,official-clients,secrets,serve,serve-end,serve-state,soak,telemetry}.test.ts',
+];
+export const FAST_SUITE: Suite = { ...plain, name: 'fast suites', files: FAST, except: NOT_FAST };
 
 /** Some files of a suite; `grep` limits them to tests whose title contains it. */
 export interface Selection {
