@@ -1,4 +1,4 @@
-import { LIMIT, loadsOf, mostInAMinute, RedisFleet, runRestarted, runUndisturbed } from '../gateway/redis/redis-fleet.ts';
+import { LIMIT, loadsOf, mostInAMinute, RedisFleet, runRestarted, runUntilUsed } from '../gateway/redis/redis-fleet.ts';
 import { startRedis } from '../gateway/redis/redis-server.ts';
 import { atLeast, atMost, type SoakPart } from './part.ts';
 
@@ -17,7 +17,9 @@ export const ratesPart: SoakPart = {
       try {
         const fleet = await RedisFleet.start(server.url, limits);
         try {
-          const run = restarts ? runRestarted(fleet, server, MINUTE_MS) : runUndisturbed(fleet, MINUTE_MS);
+          const run = restarts
+            ? runRestarted(fleet, server, MINUTE_MS)
+            : runUntilUsed(fleet, MINUTE_MS, 1.9, 2 * MINUTE_MS);
           const all = Object.entries(await run);
           return all.flatMap(([load, times]) => [
             atMost(`${what}, ${load} load: most requests in a minute`, mostInAMinute(times, MINUTE_MS), LIMIT),

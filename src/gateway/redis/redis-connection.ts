@@ -13,13 +13,17 @@ const CALL_MS = 500;
 /** One connection to Redis or Valkey. It is opened by the first call and again after a failure. */
 export class RedisConnection {
   readonly #url: string;
+  readonly #callMs: number;
   #client: Client | undefined;
   #connecting: Promise<Client> | undefined;
   #closed = false;
 
-  /** @throws SvcError configuration_error for an address that can't be read. */
-  constructor(url: string) {
+  /**
+   * @param callMs milliseconds for a call. @throws SvcError configuration_error for an address that can't be read.
+   */
+  constructor(url: string, callMs = CALL_MS) {
     describeRedis(url);
+    this.#callMs = callMs;
     this.#url = url;
   }
 
@@ -30,7 +34,7 @@ export class RedisConnection {
     try {
       const client = this.#client ?? (await this.#connect());
       return await within(
-        CALL_MS,
+        this.#callMs,
         client.sendCommand(['EVALSHA', script.hash, '1', key, ...values]).catch((thrown: unknown) => {
           if (!isReply(thrown, 'NOSCRIPT')) throw thrown;
           return client.sendCommand(['EVAL', script.text, '1', key, ...values]);

@@ -20,6 +20,8 @@ export interface RedisRatesInput {
   readonly replicas?: () => number | undefined;
   /** Milliseconds of the window of each rate, default 60,000. All gateways on one server have the same. */
   readonly minuteMs?: number;
+  /** Milliseconds after which a call has failed, default 500. */
+  readonly callMs?: number;
 }
 
 /** Milliseconds between two calls of a gateway without requests. */
@@ -67,7 +69,7 @@ export class RedisRates implements SharedRateServer {
 
   private constructor(input: RedisRatesInput) {
     this.#input = input;
-    this.#connection = new RedisConnection(input.url);
+    this.#connection = new RedisConnection(input.url, input.callMs);
     this.#health = new ServerHealth(input.log, describeRedis(input.url), 'rates-away');
     const { minuteMs = MINUTE_MS } = input;
     this.#store = new RedisRateStore(this.#connection, minuteMs);

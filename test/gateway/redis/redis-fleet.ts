@@ -77,10 +77,10 @@ export function mostInAMinute(times: readonly number[], minuteMs: number): numbe
   return Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + minuteMs).length));
 }
 
-/** Runs for two minutes, or until 95 % of both are used. */
-export function runUndisturbed(fleet: RedisFleet, minuteMs: number): Promise<Taken> {
-  const enough = (taken: Taken) => Object.values(taken).every((times) => times.length >= 2 * LIMIT * 0.95);
-  return fleet.run((at, taken) => at > 2 * minuteMs || enough(taken), loadsOf(minuteMs));
+/** Runs until a part of the limit was used by each load, or until a time. @param part 1 is the limit of a minute. */
+export function runUntilUsed(fleet: RedisFleet, minuteMs: number, part: number, mostMs: number): Promise<Taken> {
+  const enough = (taken: Taken) => Object.values(taken).every((times) => times.length >= part * LIMIT);
+  return fleet.run((at, taken) => at > mostMs || enough(taken), loadsOf(minuteMs));
 }
 
 /** Redis is killed and started again without its data when half of each rate is used. */
