@@ -47,9 +47,9 @@ describe('a conversation that another window streams', () => {
       onError: (what) => assert.fail(what),
     });
   });
-  afterEach(() => {
+  afterEach(async () => {
     mock.timers.reset();
-    conversations.dispose();
+    await conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
   const isEnd = (patch: Patch) => patch.type === 'end';
@@ -111,9 +111,9 @@ describe('conversations', () => {
     const open = conversations.create();
     return { session: open.session, kept: () => open.kept() };
   };
-  afterEach(() => {
+  afterEach(async () => {
     resume();
-    conversations.dispose();
+    await conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -208,7 +208,7 @@ describe('conversations', () => {
       assert.deepEqual(asked.map(messageText), ['First', 'Deploy']);
     } finally {
       second.resume();
-      second.conversations.dispose();
+      await second.conversations.dispose();
     }
   });
 });

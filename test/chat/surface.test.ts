@@ -82,9 +82,9 @@ describe('ChatSurface', () => {
     };
     surface = new Surface(webview, host, conversation);
   });
-  afterEach(() => {
+  afterEach(async () => {
     resume();
-    conversations.dispose();
+    await conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -146,7 +146,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   dispose(): void {
     this.#disposables.dispose();
     for (const surface of this.#surfaces) surface.dispose();
-    this.#conversations.dispose();
+    void this.#conversations.dispose();
   }
 
   /** Called by VS Code when the view is shown for the first time, and again after each move. */

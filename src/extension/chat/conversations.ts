@@ -185,9 +185,11 @@ export class Conversations {
     this.#deps = deps;
   }
 
-  dispose(): void {
-    for (const each of this.#open.values()) void each.close();
+  /** Resolves when the changes of all conversations are on disk. */
+  async dispose(): Promise<void> {
+    const closing = [...this.#open.values()].map((each) => each.close());
     this.#open.clear();
+    await Promise.all([...closing, ...this.#closing.values()]);
   }
 
   get history(): History {
