@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { focusedElements, openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { focusedElements } from '../host/failure-report.ts';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
-import { answerWith, type ChatHarness, openList, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  focusEditors,
+  openList,
+  startChatHarness,
+  waitForAnswerEnd,
+} from './chat-harness.ts';
 
 describe('the list of conversations', () => {
   let harness: ChatHarness;
@@ -89,6 +96,7 @@ describe('the list of conversations', () => {
     assert.match(readFileSync(file, 'utf8'), /To be kept/);
     await harness.page.keyboard.press('Escape');
     await harness.newConversation();
+    await focusEditors(harness.page);
     await runCommand(harness.page, 'Svc: Import Conversation');
     await fileDialog(file);
     await frame.locator('.message.user', { hasText: 'To be kept' }).waitFor();

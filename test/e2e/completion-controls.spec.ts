@@ -45,9 +45,7 @@ describe('the controls of completions', () => {
     });
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   async function menu(page: Page): Promise<void> {
     await page.locator(ITEM).click();

@@ -8,9 +8,7 @@ describe('completions in a workspace of several folders', () => {
     at = await startCompletionHarness({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   async function refused(name: string, folder?: string): Promise<void> {
     await at.edit(name, 'const secret = ', folder);

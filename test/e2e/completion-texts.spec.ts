@@ -52,9 +52,7 @@ describe('ghost text in different files', () => {
     at = await startCompletionHarness();
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   for (const { name, file, before, typed, answer, after } of TEXTS) {
     it(`ghost text: fits into a file with ${name}`, async () => {

@@ -11,9 +11,7 @@ describe('content and number of completion requests', () => {
     at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {
     writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');

@@ -9,9 +9,7 @@ describe('ghost text while typing', () => {
     at = await startCompletionHarness();
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
     const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -14,8 +14,8 @@ describe('settings and surroundings of next edits', () => {
     at = await startNextEditHarness();
   });
   after(() => at.close());
-  afterEach(async function () {
-    await clear(at, this.currentTest);
+  afterEach(async () => {
+    await clear(at);
     at.removeFiles();
     use({});
   });
@@ -125,9 +125,7 @@ describe('next edits beside those of Copilot', () => {
     ]);
   });
   after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  afterEach(() => clear(at));
 
   const rows = () => at.page.locator('.quick-input-list .monaco-list-row');
 

@@ -11,6 +11,7 @@ import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables
 import { ledgerRow } from '../gateway/ledger-row.ts';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
 
 const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
 
@@ -65,6 +66,7 @@ export class AdminSite {
     });
     context.setDefaultTimeout(10_000);
     const page = await context.newPage();
+    observePage(page);
     const faults: string[] = [];
     const calls: string[] = [];
     page.on('pageerror', (error) => faults.push(error.message));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
+import { observePage } from '../host/failure-report.ts';
 import { CORPUS } from './markdown-corpus.ts';
 import { type PanelHost, startPanelHost } from './panel-page.ts';
 
@@ -18,6 +19,7 @@ describe('Markdown that arrives in pieces', function () {
   before(async () => {
     host = await startPanelHost();
     page = await (await host.browser.newContext()).newPage();
+    observePage(page);
     await page.goto(`${host.url}/panel.html?open`);
     await page.addScriptTag({ url: '/writer.js', type: 'module' });
     await page.waitForFunction(() => 'MarkdownWriter' in window);

@@ -10,6 +10,7 @@ import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -137,6 +138,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   // All servers are local: a longer wait would not help.
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
+  observePage(page);
   await page.addInitScript(
     ({ variables }) => {
       // VS Code puts the theme on the root element and gives the page this one function.

@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { ToDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -97,6 +98,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
   });
   context.setDefaultTimeout(5000);
   const page = await context.newPage();
+  observePage(page);
   await page.addInitScript(
     ({ variables }) => {
       const said: unknown[] = [];
