@@ -12,6 +12,7 @@ import { ledgerRow } from '../gateway/ledger-row.ts';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
+import { typeInto } from '../host/person.ts';
 
 const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
 
@@ -112,7 +113,7 @@ export class AdminSite {
 }
 
 export async function signIn(page: Page, key: string): Promise<void> {
-  await page.locator('#key').fill(key);
+  await typeInto(page.locator('#key'), key);
   await page.keyboard.press('Enter');
   await page.locator('nav').first().waitFor();
 }

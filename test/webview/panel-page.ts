@@ -11,6 +11,7 @@ import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
+import { inPage } from '../host/person.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -168,14 +169,25 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   return {
     page,
     tell: async (...messages) => {
-      await page.evaluate((list) => {
-        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
-      }, messages);
+      await inPage(
+        page,
+        'the host sends messages',
+        (list) => {
+          for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+        },
+        messages,
+      );
       // The message is drawn in the next frame.
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      await inPage(
+        page,
+        'drawn is no event',
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
     },
     sentMessages: (type) =>
-      page.evaluate(
+      inPage(
+        page,
+        'messages to the host are invisible',
         (wanted) =>
           (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
         type,

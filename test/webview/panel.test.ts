@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CompletionItem, ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
+import { inElement, inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import {
   COMPLETE,
@@ -44,7 +45,7 @@ describe('chat page', function () {
 
     it('chat page: draws ten thousand pieces in few frames', async () => {
       await panel.tell(...begin);
-      const drawn = await panel.page.evaluate(async () => {
+      const drawn = await inPage(panel.page, 'the host sends messages', async () => {
         const body = document.querySelector('.markdown');
         let changes = 0;
         if (body) new MutationObserver(() => (changes += 1)).observe(body, { childList: true, subtree: true });
@@ -66,11 +67,14 @@ describe('chat page', function () {
     it('chat page: keeps the scroll position while an answer grows, and returns to the end on request', async () => {
       const long = Array.from({ length: 60 }, (_, line) => `Paragraph ${line} of a long answer.`).join('\n\n');
       await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text(`${long}\n\n`)] })));
-      const top = () => panel.page.locator('.transcript').evaluate((list) => list.scrollTop);
+      const top = () =>
+        inElement(panel.page.locator('.transcript'), 'layout and style are no text', (list) => list.scrollTop);
       const atEnd = () =>
-        panel.page
-          .locator('.transcript')
-          .evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight < 2);
+        inElement(
+          panel.page.locator('.transcript'),
+          'layout and style are no text',
+          (list) => list.scrollHeight - list.scrollTop - list.clientHeight < 2,
+        );
       assert.equal(await atEnd(), true);
       await panel.page.locator('.transcript').hover();
       await panel.page.mouse.wheel(0, -400);
@@ -102,7 +106,9 @@ describe('chat page', function () {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         assert.match(await panel.page.locator('.message').last().innerText(), /399/);
         await panel.page.locator('.message').nth(399).waitFor({ state: 'attached' });
-        await panel.page.locator('.transcript').evaluate((list) => list.scrollTo(0, 0));
+        await inElement(panel.page.locator('.transcript'), 'layout and style are no text', (list) =>
+          list.scrollTo(0, 0),
+        );
         await panel.page.locator('.message').nth(1).locator('.markdown strong', { hasText: '1' }).waitFor();
         await allDrawn();
         assert.equal(await panel.page.locator('.message pre').count(), 200);
@@ -111,16 +117,18 @@ describe('chat page', function () {
       it('long transcript: stays at the end while earlier messages are added', async () => {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         await allDrawn();
-        const toEnd = await panel.page
-          .locator('.transcript')
-          .evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+        const toEnd = await inElement(
+          panel.page.locator('.transcript'),
+          'layout and style are no text',
+          (list) => list.scrollHeight - list.scrollTop - list.clientHeight,
+        );
         assert.ok(toEnd < 2, `${toEnd} pixels`);
         assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
       });
 
       /** Delays idle callbacks of the page until `resume`. */
       const holdIdle = () =>
-        panel.page.evaluate(() => {
+        inPage(panel.page, 'the document is inspected', () => {
           const { requestIdleCallback: idle } = window;
           let held: IdleRequestCallback[] = [];
           window.requestIdleCallback = (run) => held.push(run);
@@ -140,7 +148,7 @@ describe('chat page', function () {
       it('long transcript: adds messages one by one while time remains', async () => {
         await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
-        const left = await panel.page.evaluate(async () => {
+        const left = await inPage(panel.page, 'drawn is no event', async () => {
           const { moment } = window as unknown as { moment(over: () => boolean): void };
           const undrawn = () => document.querySelectorAll('.undrawn').length;
           const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -167,7 +175,7 @@ describe('chat page', function () {
         const top = async () =>
           (await panel.page.locator('.message', { hasText: 'Question 398' }).boundingBox())?.y ?? 0;
         const before = await top();
-        await panel.page.evaluate(() => (window as unknown as { resume(): void }).resume());
+        await inPage(panel.page, 'the document is inspected', () => (window as unknown as { resume(): void }).resume());
         await allDrawn();
         assert.ok(Math.abs((await top()) - before) <= 1, `${before} became ${await top()}`);
       });
@@ -189,7 +197,7 @@ describe('chat page', function () {
     });
 
     it('composer: reports dropped content that it cannot read', async () => {
-      await panel.page.evaluate(() => {
+      await inPage(panel.page, 'the event carries data as browsers make it', () => {
         const drop = (name: string, type: string, bytes: number) => {
           const dataTransfer = new DataTransfer();
           dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
@@ -213,7 +221,7 @@ describe('chat page', function () {
     });
 
     it('composer: pastes copied cells as text and not as an image', async () => {
-      const left = await input().evaluate(async (area) => {
+      const left = await inElement(input(), 'the clipboard is invisible', async (area) => {
         const canvas = new OffscreenCanvas(2, 2);
         canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
         const clipboardData = new DataTransfer();
@@ -275,7 +283,7 @@ describe('chat page', function () {
 
     it('composer: Enter sends a command that is typed completely, and completes one that is not', async () => {
       const typed = async (text: string) => {
-        await input().fill(text);
+        await typeInto(input(), text);
         const query = Number((await panel.sentMessages('complete')).at(-1)?.query);
         const items = [{ id: 'command:compact', label: '/compact', icon: 'fold', insert: '/compact ' }];
         await panel.tell({ type: 'completions', query, items });
@@ -324,7 +332,7 @@ describe('chat page', function () {
         values.push(await input().inputValue());
       }
       assert.deepEqual(values, ['second', 'first', 'first', 'second', '']);
-      await input().fill('mine');
+      await typeInto(input(), 'mine');
       await input().press('ArrowUp');
       assert.equal(await input().inputValue(), 'mine');
     });
@@ -335,7 +343,7 @@ describe('chat page', function () {
         (await panel.sentMessages('complete')).filter(({ trigger }) => trigger === '/'),
         [],
       );
-      await input().fill('');
+      await typeInto(input(), '');
       await input().pressSequentially('/ex');
       const asked = (await panel.sentMessages('complete')).at(-1);
       const items = [{ id: 'command:explain', label: '/explain', icon: 'x', insert: '/explain ' }];
@@ -348,7 +356,7 @@ describe('chat page', function () {
     });
 
     it('composer: accepts a pasted image and shows a small preview', async () => {
-      await input().evaluate(async (area) => {
+      await inElement(input(), 'the clipboard is invisible', async (area) => {
         const canvas = new OffscreenCanvas(300, 200);
         canvas.getContext('2d')?.fillRect(0, 0, 300, 200);
         const data = new DataTransfer();
@@ -383,7 +391,7 @@ describe('chat page', function () {
       for (const name of ['Allow once', 'Allow in this conversation', 'Always allow']) {
         await panel.page.getByRole('button', { name, exact: true }).click();
       }
-      await panel.page.getByRole('textbox', { name: 'Reason' }).fill('No.');
+      await typeInto(panel.page.getByRole('textbox', { name: 'Reason' }), 'No.');
       await panel.page.getByRole('button', { name: 'Deny' }).click();
       assert.deepEqual(
         (await panel.sentMessages('decide')).map(({ decision }) => decision),
@@ -409,10 +417,11 @@ describe('chat page', function () {
       const more = card.getByRole('button', { name: /^… \d+ more lines \(\d+ characters\): show all$/ });
       await more.click();
       assert.equal((await card.locator('pre').first().innerText()).split('\n').length, 100);
-      const end = await card
-        .locator('pre')
-        .first()
-        .evaluate((pre) => pre.scrollHeight - pre.clientHeight);
+      const end = await inElement(
+        card.locator('pre').first(),
+        'layout and style are no text',
+        (pre) => pre.scrollHeight - pre.clientHeight,
+      );
       assert.equal(end, 0);
     });
 
@@ -423,7 +432,7 @@ describe('chat page', function () {
       await panel.page.getByRole('button', { name: 'Regenerate' }).click();
       await panel.page.locator('.message.user').hover();
       await panel.page.getByRole('button', { name: 'Edit message' }).click();
-      await panel.page.locator('.edit-box textarea').fill('Name it better.');
+      await typeInto(panel.page.locator('.edit-box textarea'), 'Name it better.');
       await panel.page.locator('.edit-box textarea').press('Enter');
       assert.deepEqual(await panel.sentMessages('select'), [{ type: 'select', message: 'a1' }]);
       assert.deepEqual(await panel.sentMessages('regenerate'), [{ type: 'regenerate', message: 'a2' }]);
@@ -441,12 +450,12 @@ describe('chat page', function () {
       await page.getByRole('button', { name: 'Plan' }).click();
       await page.locator('.message.user').hover();
       await page.getByRole('button', { name: 'Edit message' }).click();
-      await box.fill('Name it better.');
+      await typeInto(box, 'Name it better.');
       await page.reload();
       await begin(STATES.branch);
       assert.equal(await box.inputValue(), 'Name it better.');
       assert.equal(await page.getByRole('button', { name: 'Plan' }).getAttribute('aria-pressed'), 'true');
-      assert.equal(await box.evaluate((area) => area === document.activeElement), false);
+      assert.equal(await inElement(box, 'the focus is no text', (area) => area === document.activeElement), false);
       const running = { id: 'a4', parent: 'u', role: 'assistant', parts: [], createdAt: 4 } as const;
       await panel.tell(patches(0, { type: 'add', message: running }));
       await page.getByText('Send it when the answer has ended.').waitFor();
