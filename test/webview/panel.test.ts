@@ -220,6 +220,105 @@ describe('chat page', function () {
       assert.deepEqual(await panel.sentMessages('attach-media'), []);
     });
 
+    /** Drops data as another page or program does. */
+    const drop = (target: string, data: Readonly<Record<string, string>>, files: readonly string[] = []) =>
+      inPage(
+        panel.page,
+        'the event carries data as browsers make it',
+        async ([target, data, files]) => {
+          const dataTransfer = new DataTransfer();
+          for (const [type, value] of Object.entries(data)) dataTransfer.setData(type, value);
+          for (const name of files) {
+            const canvas = new OffscreenCanvas(2, 2);
+            canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
+            dataTransfer.items.add(new File([await canvas.convertToBlob()], name, { type: 'image/png' }));
+          }
+          const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector(target)?.dispatchEvent(event);
+        },
+        [target, data, files] as const,
+      );
+
+    it('composer: inserts the address of a dropped link, and dropped text, and attaches neither', async () => {
+      const address = 'https://example.com/a';
+      await drop('.transcript', {
+        'text/uri-list': address,
+        'text/plain': address,
+        'text/html': `<a href="${address}">A</a>`,
+      });
+      await drop('.transcript', { 'text/plain': 'some text', 'text/html': '<b>some text</b>' });
+      await panel.page.locator('.composer textarea:focus').waitFor();
+      assert.equal(await input().inputValue(), `${address} some text`);
+      assert.equal((await panel.sentMessages('draft')).at(-1)?.text, `${address} some text`);
+      assert.deepEqual(await panel.sentMessages('attach-uris'), []);
+    });
+
+    it('composer: attaches an image that is dropped from a web page, and not its address', async () => {
+      const address = 'https://example.com/dot.png';
+      const html = `<img src="${address}">`;
+      await drop('.composer textarea', { 'text/uri-list': address, 'text/html': html }, ['dot.png']);
+      await panel.page.waitForFunction(() =>
+        (window as unknown as { said: { type: string }[] }).said.some(({ type }) => type === 'attach-media'),
+      );
+      assert.deepEqual(
+        (await panel.sentMessages('attach-media')).map(({ name }) => name),
+        ['dot.png'],
+      );
+      assert.deepEqual(await panel.sentMessages('attach-uris'), []);
+      assert.equal(await input().inputValue(), '');
+    });
+
+    it('composer: attaches dropped files and folders of the editor, and leaves out web addresses', async () => {
+      const file = 'vscode-remote://host/a/basket.ts';
+      await drop('.transcript', { 'text/uri-list': `${file}\r\nhttps://example.com/a` });
+      assert.deepEqual(
+        (await panel.sentMessages('attach-uris')).map(({ uris }) => uris),
+        [[file]],
+      );
+    });
+
+    it('composer: text dragged from an answer is inserted where it is dropped', async () => {
+      await panel.page.locator('.message.assistant .markdown').dblclick();
+      await panel.page.locator('.message.assistant .markdown p').dragTo(input(), { sourcePosition: { x: 3, y: 10 } });
+      assert.equal(await input().inputValue(), 'x');
+    });
+
+    it('composer: has the caret when the page gets the focus, unless text is selected', async () => {
+      await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
+        window.dispatchEvent(new Event('focus')),
+      );
+      await panel.page.locator('.composer textarea:focus').waitFor();
+      await panel.page.locator('.message.assistant .markdown').dblclick();
+      await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
+        window.dispatchEvent(new Event('focus')),
+      );
+      assert.equal(await panel.page.locator('.composer textarea:focus').count(), 0);
+    });
+
+    it('composer: keeps text that is typed before the conversation arrives, behind the draft', async () => {
+      const fresh = await host.open();
+      await fresh.page.keyboard.type('typed early');
+      await fresh.tell({ type: 'draft', text: 'A draft, ', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      assert.equal(await fresh.page.locator('.composer textarea').inputValue(), 'A draft, typed early');
+      await fresh.page.keyboard.type('!');
+      const drafts = (await fresh.sentMessages('draft')).map(({ text }) => text);
+      assert.deepEqual(drafts, ['A draft, typed early', 'A draft, typed early!']);
+      await fresh.close();
+    });
+
+    it('composer: sends a message that is typed and sent before the conversation arrives', async () => {
+      const fresh = await host.open();
+      await fresh.page.keyboard.type('typed early');
+      await fresh.page.keyboard.press('Enter');
+      assert.deepEqual(await fresh.sentMessages('send'), []);
+      await fresh.tell({ type: 'draft', text: '', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      assert.deepEqual(
+        (await fresh.sentMessages('send')).map(({ text }) => text),
+        ['typed early'],
+      );
+      await fresh.close();
+    });
+
     it('composer: pastes copied cells as text and not as an image', async () => {
       const left = await inElement(input(), 'the clipboard is invisible', async (area) => {
         const canvas = new OffscreenCanvas(2, 2);
