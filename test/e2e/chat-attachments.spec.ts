@@ -32,7 +32,7 @@ describe('attachments in the editor', () => {
     harness.write('README.md', 'A changed line.\n');
     await openFile(harness.page, 'receipt.ts');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     await harness.newConversation();

@@ -23,7 +23,7 @@ describe('a conversation in the editor', () => {
     harness = await startChatHarness();
     await openFile(harness.page, 'receipt.ts');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['Hello', ' there.'] }));
     await harness.newConversation();

@@ -7,7 +7,7 @@ describe('caret in the input of the chat', () => {
   before(async () => {
     harness = await startChatHarness();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
 
   const icon = () => harness.page.locator('.activitybar .action-item', { has: harness.page.getByLabel('Svc') });
   const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -16,7 +16,7 @@ describe('the list of conversations', () => {
   before(async () => {
     harness = await startChatHarness();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     await harness.newConversation();

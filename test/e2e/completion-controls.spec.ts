@@ -44,7 +44,7 @@ describe('the controls of completions', () => {
       },
     });
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   async function menu(page: Page): Promise<void> {

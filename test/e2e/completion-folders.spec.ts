@@ -7,7 +7,7 @@ describe('completions in a workspace of several folders', () => {
   before(async () => {
     at = await startCompletionHarness({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   async function refused(name: string, folder?: string): Promise<void> {

@@ -51,7 +51,7 @@ describe('ghost text in different files', () => {
   before(async () => {
     at = await startCompletionHarness();
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   for (const { name, file, before, typed, answer, after } of TEXTS) {

@@ -10,7 +10,7 @@ describe('content and number of completion requests', () => {
   before(async () => {
     at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {

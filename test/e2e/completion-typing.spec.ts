@@ -8,7 +8,7 @@ describe('ghost text while typing', () => {
   before(async () => {
     at = await startCompletionHarness();
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {

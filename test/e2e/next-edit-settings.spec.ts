@@ -13,7 +13,7 @@ describe('settings and surroundings of next edits', () => {
   before(async () => {
     at = await startNextEditHarness();
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(async () => {
     await clear(at);
     at.removeFiles();
@@ -124,7 +124,7 @@ describe('next edits beside those of Copilot', () => {
       { ...copilot, contributes: { configuration: { title: 'Copilot', properties } }, developed: true },
     ]);
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(() => clear(at));
 
   const rows = () => at.page.locator('.quick-input-list .monaco-list-row');

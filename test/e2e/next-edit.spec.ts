@@ -18,7 +18,7 @@ describe('next edits', () => {
   before(async () => {
     at = await startNextEditHarness();
   });
-  after(() => at.close());
+  after(() => at?.close());
   afterEach(async () => {
     await clear(at);
     at.removeFiles();

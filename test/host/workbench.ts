@@ -50,7 +50,8 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
   context.setDefaultTimeout(WITHIN_MS);
   if (options.profile) await context.addInitScript(storeProfile, options.profile);
   await options.prepare?.(page);
-  await page.goto(workbenchUrl(host, options));
+  // `workbenchReady` waits for more, and its failure shows what there is.
+  await page.goto(workbenchUrl(host, options), { waitUntil: 'commit' });
   return page;
 }
 

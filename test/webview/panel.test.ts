@@ -277,12 +277,6 @@ describe('chat page', function () {
       );
     });
 
-    it('composer: text dragged from an answer is inserted where it is dropped', async () => {
-      await panel.page.locator('.message.assistant .markdown').dblclick();
-      await panel.page.locator('.message.assistant .markdown p').dragTo(input(), { sourcePosition: { x: 3, y: 10 } });
-      assert.equal(await input().inputValue(), 'x');
-    });
-
     it('composer: has the caret when the page gets the focus, unless text is selected', async () => {
       await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
         window.dispatchEvent(new Event('focus')),
