@@ -57,6 +57,7 @@ describe('the list of conversations', () => {
     await titled('Conversations').waitFor();
     await row('About pears').waitFor({ state: 'detached' });
     await harness.page.keyboard.press('Escape');
+    await frame.locator('.composer textarea').click();
     await harness.send('Still here?');
     await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
     await harness.waitForSaved('Still here?');
