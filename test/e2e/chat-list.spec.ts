@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setText } from '../host/person.ts';
 import { runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
@@ -35,7 +36,7 @@ describe('the list of conversations', () => {
   const fileDialog = async (path: string) => {
     const widget = harness.page.locator('.quick-input-widget');
     await row('..').waitFor();
-    await typeInList(harness.page, path);
+    await setText(widget.locator('input.input'), path, 'VS Code completes a path while it is typed');
     await widget.getByRole('button', { name: 'OK' }).click();
   };
 

@@ -47,11 +47,10 @@ class Logger {
 
 const create = async (name, file) => new Logger('rotating', name, file);
 
-module.exports = {
-  version: 1,
-  setLevel() {},
-  setFlushOn() {},
-  Logger,
-  createRotatingLogger: create,
-  createAsyncRotatingLogger: create,
-};
+// One by one, so that `import` finds their names.
+exports.version = 1;
+exports.setLevel = () => undefined;
+exports.setFlushOn = () => undefined;
+exports.Logger = Logger;
+exports.createRotatingLogger = create;
+exports.createAsyncRotatingLogger = create;
