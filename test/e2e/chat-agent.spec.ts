@@ -16,7 +16,7 @@ describe('agent task in the chat', () => {
   before(async () => {
     harness = await startChatHarness();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.write('agent/total.ts', LF);
     harness.write('agent/windows.txt', CRLF);

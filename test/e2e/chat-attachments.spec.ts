@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { focusedElements, openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { focusedElements } from '../host/failure-report.ts';
+import { inElement } from '../host/person.ts';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
@@ -30,7 +32,7 @@ describe('attachments in the editor', () => {
     harness.write('README.md', 'A changed line.\n');
     await openFile(harness.page, 'receipt.ts');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     await harness.newConversation();
@@ -162,7 +164,9 @@ describe('attachments in the editor', () => {
 
 /** Pastes or drops a file with the events of the browser. */
 async function give(frame: Frame, kind: 'paste' | 'drop', name: string, type: string, base64: string): Promise<void> {
-  await frame.locator('.composer textarea').evaluate(
+  await inElement(
+    frame.locator('.composer textarea'),
+    'the clipboard is invisible',
     (area, { kind, name, type, base64 }) => {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
       const data = new DataTransfer();

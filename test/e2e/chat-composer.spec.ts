@@ -9,7 +9,7 @@ describe('composer in the editor', () => {
     harness.write('AGENTS.md', 'Always answer in rhymes.\n');
     await openFile(harness.page, 'receipt.ts');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(() => harness.newConversation());
 
   it('composer: a mention that is typed faster than its list arrives is sent with the file', async () => {

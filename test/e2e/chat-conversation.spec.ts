@@ -23,7 +23,7 @@ describe('a conversation in the editor', () => {
     harness = await startChatHarness();
     await openFile(harness.page, 'receipt.ts');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['Hello', ' there.'] }));
     await harness.newConversation();
@@ -198,6 +198,7 @@ describe('a conversation in the editor', () => {
     await screenshot(harness.page, 'chat/picker', { docs: true });
     await harness.page.keyboard.press('Enter');
     await frame.locator('.composer .model', { hasText: 'Small' }).waitFor();
+    await frame.locator('.composer textarea').click();
     await harness.send('Hi');
     await waitForAnswerEnd(frame);
     assert.match(harness.lastBody(), /"model":"small"/);

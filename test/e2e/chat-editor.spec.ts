@@ -36,7 +36,7 @@ describe('chat commands in the editor', () => {
     git('add', '.');
     git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     await harness.newConversation();

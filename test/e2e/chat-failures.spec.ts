@@ -55,7 +55,7 @@ describe('failures of a conversation in the editor', () => {
   before(async () => {
     harness = await startChatHarness({ ownServer: true });
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['Hello there.'] }));
     await harness.newConversation();

@@ -3,8 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Frame, Locator, Page } from 'playwright-core';
-import { focusedElements, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import type { Frame, Page } from 'playwright-core';
+import { addEvidence, describeRequests, focusedElements } from '../host/failure-report.ts';
+import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { sharedBrowser, sharedServer, startServer } from './editor.ts';
@@ -74,6 +75,10 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     return opened;
   };
   const page = await open();
+  const removeEvidence = addEvidence(() => ({
+    'requests.txt': describeRequests(upstream.requests),
+    ...server.extensionLogs(),
+  }));
   const panel = () => webviewFrame(page, '.composer textarea');
   const reload = async () => {
     await page.reload();
@@ -116,6 +121,7 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     /** Types a message, which needs the caret in the input, and presses Enter. */
     send: async (text: string) => sendMessage(page, await panel(), text),
     close: async () => {
+      removeEvidence();
       for (const each of pages) await each.context().close();
       await (options.ownServer ? server.close() : server.endExtensionHosts());
       await upstream.close();
@@ -211,11 +217,19 @@ export async function newConversation(page: Page): Promise<Frame> {
   return frame;
 }
 
-/** Opens a list of the extension and returns its input. */
-export async function openList(page: Page, command: string, title: string): Promise<Locator> {
+/** Opens a list of the extension. */
+export async function openList(page: Page, command: string, title: string): Promise<void> {
+  await focusEditors(page);
   await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
-  return page.locator('.quick-input-widget input.input:focus');
+}
+
+/**
+ * Moves the focus from a webview to the editors. VS Code returns the focus to a webview some time after the palette is
+ * closed, which closes a list that a command has opened (https://github.com/microsoft/vscode/issues/75209).
+ */
+export async function focusEditors(page: Page): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+1');
 }
 
 /** Waits until keys reach the input of the chat: in the page, and in the window. */

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setText } from '../host/person.ts';
 import { runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
-import { answerWith, type ChatHarness, openList, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  focusEditors,
+  openList,
+  startChatHarness,
+  waitForAnswerEnd,
+} from './chat-harness.ts';
 
 describe('the list of conversations', () => {
   let harness: ChatHarness;
   before(async () => {
     harness = await startChatHarness();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     await harness.newConversation();
@@ -28,7 +36,7 @@ describe('the list of conversations', () => {
   const fileDialog = async (path: string) => {
     const widget = harness.page.locator('.quick-input-widget');
     await row('..').waitFor();
-    await typeInList(harness.page, path);
+    await setText(widget.locator('input.input'), path, 'VS Code completes a path while it is typed');
     await widget.getByRole('button', { name: 'OK' }).click();
   };
 
@@ -50,6 +58,7 @@ describe('the list of conversations', () => {
     await titled('Conversations').waitFor();
     await row('About pears').waitFor({ state: 'detached' });
     await harness.page.keyboard.press('Escape');
+    await frame.locator('.composer textarea').click();
     await harness.send('Still here?');
     await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
     await harness.waitForSaved('Still here?');
@@ -89,6 +98,7 @@ describe('the list of conversations', () => {
     assert.match(readFileSync(file, 'utf8'), /To be kept/);
     await harness.page.keyboard.press('Escape');
     await harness.newConversation();
+    await focusEditors(harness.page);
     await runCommand(harness.page, 'Svc: Import Conversation');
     await fileDialog(file);
     await frame.locator('.message.user', { hasText: 'To be kept' }).waitFor();

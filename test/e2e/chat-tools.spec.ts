@@ -13,7 +13,7 @@ describe('tools and code in the editor', () => {
     harness = await startChatHarness();
     harness.write('target.ts', '');
   });
-  after(() => harness.close());
+  after(() => harness?.close());
   beforeEach(async () => {
     harness.write('note.txt', 'The old line.\n');
     await harness.newConversation();

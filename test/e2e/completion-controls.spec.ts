@@ -44,10 +44,8 @@ describe('the controls of completions', () => {
       },
     });
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   async function menu(page: Page): Promise<void> {
     await page.locator(ITEM).click();

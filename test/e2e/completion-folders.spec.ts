@@ -7,10 +7,8 @@ describe('completions in a workspace of several folders', () => {
   before(async () => {
     at = await startCompletionHarness({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   async function refused(name: string, folder?: string): Promise<void> {
     await at.edit(name, 'const secret = ', folder);

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { addEvidence, describeRequests } from '../host/failure-report.ts';
 import { inPage } from '../host/person.ts';
-import { openFile, runCommand, screenshot } from '../host/workbench.ts';
+import { openFile, runCommand } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
 
@@ -63,6 +64,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
       completionModel: 'model/coder',
     },
   });
+  const removeEvidence = addEvidence(() => ({ 'requests.txt': describeRequests(upstream.requests) }));
   const page = await harness.open();
   const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
   const self: CompletionHarness = {
@@ -93,17 +95,12 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     },
     watch: () => watch(page),
     close: async () => {
+      removeEvidence();
       await harness.close();
       await upstream.close();
     },
   };
-  try {
-    await page.locator(READY).first().waitFor();
-  } catch (error) {
-    await screenshot(page, 'failed-start');
-    await self.close();
-    throw error;
-  }
+  await page.locator(READY).first().waitFor();
   return self;
 }
 
@@ -115,9 +112,8 @@ async function nextFrame(page: Page): Promise<void> {
   );
 }
 
-/** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */
-export async function clear(each: CompletionHarness, test: Mocha.Test | undefined): Promise<void> {
-  if (test?.state === 'failed') await screenshot(each.page, `failed-${test.title.replaceAll(/\W+/g, '-')}`);
+/** Closes the editor without saving, for the next test. */
+export async function clear(each: CompletionHarness): Promise<void> {
   each.status = 200;
   each.answer = [];
   await closeEditor(each.page);

@@ -51,10 +51,8 @@ describe('ghost text in different files', () => {
   before(async () => {
     at = await startCompletionHarness();
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   for (const { name, file, before, typed, answer, after } of TEXTS) {
     it(`ghost text: fits into a file with ${name}`, async () => {

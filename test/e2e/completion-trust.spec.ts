@@ -10,10 +10,8 @@ describe('content and number of completion requests', () => {
   before(async () => {
     at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {
     writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');

@@ -8,10 +8,8 @@ describe('ghost text while typing', () => {
   before(async () => {
     at = await startCompletionHarness();
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
     const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

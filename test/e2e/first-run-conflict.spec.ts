@@ -13,7 +13,7 @@ describe('another extension that completes code', () => {
     });
     page = await harness.open();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
 
   const NOTICE = 'Other Tool and Svc both complete code';
 

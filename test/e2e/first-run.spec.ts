@@ -16,7 +16,7 @@ describe('first run', () => {
     page = await harness.open();
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
 
   /** Runs a command that opens something which keeps the quick input open. */
   async function run(command: string): Promise<void> {

@@ -13,9 +13,9 @@ describe('settings and surroundings of next edits', () => {
   before(async () => {
     at = await startNextEditHarness();
   });
-  after(() => at.close());
-  afterEach(async function () {
-    await clear(at, this.currentTest);
+  after(() => at?.close());
+  afterEach(async () => {
+    await clear(at);
     at.removeFiles();
     use({});
   });
@@ -124,10 +124,8 @@ describe('next edits beside those of Copilot', () => {
       { ...copilot, contributes: { configuration: { title: 'Copilot', properties } }, developed: true },
     ]);
   });
-  after(() => at.close());
-  afterEach(function () {
-    return clear(at, this.currentTest);
-  });
+  after(() => at?.close());
+  afterEach(() => clear(at));
 
   const rows = () => at.page.locator('.quick-input-list .monaco-list-row');
 

@@ -38,7 +38,7 @@ describe('next edits in four themes', () => {
     await at.page.setViewportSize({ width: 900, height: 420 });
     await at.press('ControlOrMeta+B');
   });
-  after(() => at.close());
+  after(() => at?.close());
 
   for (const [name, theme] of Object.entries(THEMES)) {
     it(`next edits: draw words, lines and the label in ${theme}`, async () => {
@@ -88,7 +88,7 @@ describe('the animated picture of next edits', () => {
       'editor.quickSuggestions': { other: 'off' },
     });
   });
-  after(() => at.close());
+  after(() => at?.close());
 
   const frame = async (milliseconds: number) => {
     const file = join(ARTIFACTS, `next-edit-frame-${frames.length}.png`);

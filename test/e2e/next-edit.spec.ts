@@ -18,9 +18,9 @@ describe('next edits', () => {
   before(async () => {
     at = await startNextEditHarness();
   });
-  after(() => at.close());
-  afterEach(async function () {
-    await clear(at, this.currentTest);
+  after(() => at?.close());
+  afterEach(async () => {
+    await clear(at);
     at.removeFiles();
   });
 
@@ -292,7 +292,7 @@ describe('next edits', () => {
     assert.equal(await at.saved('other.toy'), 'print(total)\n');
     await at.press('ControlOrMeta+Z');
     assert.equal(await at.saved('other.toy'), 'print(sharedName)\n');
-    await clear(at, undefined);
+    await clear(at);
   });
 
   it('next edits: state how many lines change if they do not fit beside the code, and show them in a diff', async () => {

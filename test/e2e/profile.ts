@@ -37,11 +37,11 @@ export interface ProfileOptions {
 }
 
 /**
- * A VS Code profile: settings, extensions and stored data of one user. Windows of different profiles have one server
- * but share nothing else.
+ * A VS Code profile: settings and extensions of one user. State and secrets are in the browser context. Windows of
+ * different profiles share the server, and the folder for files that extensions store.
  */
 export interface Profile extends WorkbenchProfile {
-  /** Files that extensions store. */
+  /** Folder with the files that Svc stores. */
   readonly globalStorage: string;
   remove(): void;
 }
@@ -52,8 +52,10 @@ export function createProfile(server: CodeServer, root: string, options: Profile
   // The page and the server each have a folder for the profile: both keep a list of extensions in a file of one name.
   const folder = join(root, 'profile', id);
   const stored = join(server.userDataDir, 'User', 'profiles', id);
-  const globalStorage = join(stored, 'globalStorage');
+  // VS Code gives the extensions of all profiles one folder for files, so each spec file leaves it empty.
+  const globalStorage = join(server.userDataDir, 'User', 'globalStorage', 'svc.svc');
   mkdirSync(folder, { recursive: true });
+  mkdirSync(stored, { recursive: true });
   mkdirSync(globalStorage, { recursive: true });
   writeFileSync(
     join(folder, 'settings.json'),
@@ -70,7 +72,9 @@ export function createProfile(server: CodeServer, root: string, options: Profile
     folder,
     stored,
     globalStorage,
-    remove: () => rmSync(stored, { recursive: true, force: true, maxRetries: 5 }),
+    remove: () => {
+      for (const each of [stored, globalStorage]) rmSync(each, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 

@@ -33,7 +33,7 @@ describe('provider dialog', () => {
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
   after(async () => {
-    await harness.close();
+    await harness?.close();
     await upstream.close();
   });
 

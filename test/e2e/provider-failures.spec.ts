@@ -28,7 +28,7 @@ describe('providers that refuse requests', () => {
     await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
   });
   after(async () => {
-    await harness.close();
+    await harness?.close();
     await upstream.close();
   });
 

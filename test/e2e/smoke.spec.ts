@@ -15,7 +15,7 @@ describe('smoke test', () => {
     harness = await startVSCodeHarness();
     page = await harness.open();
   });
-  after(() => harness.close());
+  after(() => harness?.close());
 
   it('smoke: typing shows ghost text, and Tab inserts it', async () => {
     await openFile(page, 'receipt.ts');

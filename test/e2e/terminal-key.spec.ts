@@ -26,7 +26,7 @@ describe('a key that was entered in VS Code', () => {
     await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).waitFor();
   });
   after(async () => {
-    await harness.close();
+    await harness?.close();
     await upstream.close();
   });
 

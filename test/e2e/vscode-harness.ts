@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { editorConfig, type LocalGateway, startLocalGateway } from '../../scripts/local-gateway.ts';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { installExtension } from '../host/code-server.ts';
+import { addEvidence } from '../host/failure-report.ts';
 import { openWorkbench, workbenchReady } from '../host/workbench.ts';
 import { sharedBrowser, sharedServer } from './editor.ts';
 import { createExtensions, createProfile, type InstalledExtension, type OtherExtension } from './profile.ts';
@@ -52,6 +53,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const browser = await sharedBrowser();
   const opened = options.folders === undefined ? workspace : severalFolders(root, options.folders);
   const pages = new Set<Page>();
+  const removeEvidence = addEvidence(() => server.extensionLogs());
   return {
     workspace,
     installed: vsix?.folder,
@@ -68,6 +70,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
       return page;
     },
     close: async () => {
+      removeEvidence();
       for (const page of pages) await page.context().close();
       await server.endExtensionHosts();
       await simulated?.close();

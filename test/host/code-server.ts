@@ -1,5 +1,14 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +39,21 @@ function npm(args: string[], cwd: string): void {
  * that the tests don't need, so they stay off and its dependencies are installed manually.
  */
 export function installCodeServer(): void {
-  if (codeServerInstalled()) return;
+  if (!codeServerInstalled()) installPackages();
+  writeLogger();
+}
+
+/** See file-log.cjs. */
+function writeLogger(): void {
+  const logger = join(PACKAGE, 'lib', 'vscode', 'node_modules', '@vscode', 'spdlog', 'index.js');
+  const own = readFileSync(join(import.meta.dirname, 'file-log.cjs'), 'utf8');
+  if (readFileSync(logger, 'utf8') === own) return;
+  // Another process may be reading it, so it is replaced and not written.
+  writeFileSync(`${logger}.${process.pid}`, own);
+  renameSync(`${logger}.${process.pid}`, logger);
+}
+
+function installPackages(): void {
   rmSync(CACHE, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(join(CACHE, 'package.json'), '{"private":true}');
@@ -72,6 +95,8 @@ export interface CodeServer {
   readonly extensionsDir: string;
   /** Those of the default profile. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** The log files of the extension hosts that were started last, by their name. */
+  extensionLogs(): Readonly<Record<string, string>>;
   /** Ends the extension hosts of all windows, at once and with certainty. Returns their number. */
   endExtensionHosts(): Promise<number>;
   close(): Promise<void>;
@@ -136,6 +161,7 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     userDataDir,
     extensionsDir,
     settings,
+    extensionLogs: () => readExtensionLogs(join(userDataDir, 'logs')),
     endExtensionHosts: () => endExtensionHosts(child),
     close: async () => {
       await endTree(child);
@@ -164,6 +190,20 @@ function listening(child: ChildProcess): Promise<void> {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`The browser host ended with code ${code}:\n${output}`)));
   });
+}
+
+/** Logs of extensions in the folders exthost1, exthost2, …, of the last two hosts: there may be two windows. */
+function readExtensionLogs(folder: string): Readonly<Record<string, string>> {
+  if (!existsSync(folder)) return {};
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((file) => {
+    const [, host] = /exthost(\d+)\/.*\.log$/.exec(file.replaceAll('\\', '/')) ?? [];
+    return host === undefined ? [] : [{ file, host: Number(host) }];
+  });
+  const last = Math.max(...files.map(({ host }) => host));
+  const kept = files.filter(({ host }) => host > last - 2);
+  return Object.fromEntries(
+    kept.map(({ file }) => [file.replaceAll(/[\\/]/g, '-'), readFileSync(join(folder, file), 'utf8')]),
+  );
 }
 
 /** The extension hosts are in the process group of the server. */

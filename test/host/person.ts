@@ -40,19 +40,41 @@ export async function setText(field: Locator, text: string, _reason: string): Pr
   await field.fill(text);
 }
 
-/** Runs code in a page, or with an element of it. @param reason why neither an action nor a visible text does. */
-export function inPage<R>(place: Place, _reason: string, run: () => R | Promise<R>): Promise<R>;
+/** Runs code in a page. @param reason why neither an action nor a visible text does. */
+export function inPage(place: Place, reason: string, script: string): Promise<unknown>;
+export function inPage<R>(place: Place, reason: string, run: () => R | Promise<R>): Promise<R>;
 export function inPage<R, A>(
   place: Place,
-  _reason: string,
+  reason: string,
   run: (argument: A) => R | Promise<R>,
   argument: A,
 ): Promise<R>;
 export function inPage<R, A>(
   place: Place,
   _reason: string,
-  run: (argument?: A) => R | Promise<R>,
+  run: string | ((argument?: A) => R),
   argument?: A,
 ): Promise<R> {
-  return place.evaluate(run as (argument: unknown) => R | Promise<R>, argument);
+  return place.evaluate(run as (argument: unknown) => R, argument);
+}
+
+/** Runs code with an element of a page. @param reason as for `inPage`. */
+export function inElement<R>(
+  element: Locator,
+  reason: string,
+  run: (element: HTMLElement) => R | Promise<R>,
+): Promise<R>;
+export function inElement<R, A>(
+  element: Locator,
+  reason: string,
+  run: (element: HTMLElement, argument: A) => R | Promise<R>,
+  argument: A,
+): Promise<R>;
+export function inElement<R, A>(
+  element: Locator,
+  _reason: string,
+  run: (element: HTMLElement, argument?: A) => R,
+  argument?: A,
+): Promise<R> {
+  return element.evaluate(run as (element: HTMLElement | SVGElement, argument: unknown) => R, argument);
 }

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
+import { observePage } from './failure-report.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Screenshots that the specs keep; CI collects them. */
@@ -37,9 +38,6 @@ export interface WorkbenchProfile {
   readonly stored: string;
 }
 
-/** Workbenches that are open, for pictures of failed tests. */
-export const openPages = new Set<Page>();
-
 /** Opens a workbench page in the browser host. */
 export async function openWorkbench(browser: Browser, host: CodeServer, options: WorkbenchOptions): Promise<Page> {
   const context = await browser.newContext({
@@ -47,13 +45,13 @@ export async function openWorkbench(browser: Browser, host: CodeServer, options:
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
-  openPages.add(page);
-  page.once('close', () => openPages.delete(page));
+  observePage(page);
   // All servers are local, but a busy machine needs many seconds to start an extension host.
   context.setDefaultTimeout(WITHIN_MS);
   if (options.profile) await context.addInitScript(storeProfile, options.profile);
   await options.prepare?.(page);
-  await page.goto(workbenchUrl(host, options));
+  // `workbenchReady` waits for more, and its failure shows what there is.
+  await page.goto(workbenchUrl(host, options), { waitUntil: 'commit' });
   return page;
 }
 
@@ -197,17 +195,6 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
       settle();
     };
   });
-}
-
-/** The element with the focus in each document that has it, from the window to the innermost frame. */
-export async function focusedElements(page: Page): Promise<readonly string[]> {
-  const found = page.frames().map((frame) => frame.evaluate(readFocus).catch(() => ''));
-  return (await Promise.all(found)).filter((each) => each !== '');
-}
-
-/** Runs in the page. */
-function readFocus(): string {
-  return document.hasFocus() ? (document.activeElement?.outerHTML ?? '').slice(0, 200) : '';
 }
 
 /** The ghost text on screen, joined; empty when there is none. */

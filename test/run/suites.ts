@@ -53,7 +53,7 @@ const servers: Suite = {
 const pages: Suite = {
   name: 'pages in Chromium',
   files: ['test/webview/**/*.test.ts'],
-  mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts'],
+  mocha: ['--timeout', '180000', '--require', 'test/webview/failure-report.ts'],
   programs: [CHROMIUM],
   editor: false,
   built: true,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
 import { KEY } from '../gateway/serve-harness.ts';
+import { inPage, typeInto } from '../host/person.ts';
 import { AdminSite } from './admin-site.ts';
 
 /** Keys, live requests, sessions and a lost connection. Each test uses names of its own. */
@@ -23,11 +24,14 @@ describe('changes on the admin page', function () {
     const { page, faults, close } = await site.open('/admin/keys');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Create Key…' }).click();
-    assert.equal(await page.evaluate(() => document.activeElement?.previousElementSibling?.textContent), 'Name');
+    assert.equal(
+      await inPage(page, 'the focus is no text', () => document.activeElement?.previousElementSibling?.textContent),
+      'Name',
+    );
     await page.keyboard.type('dev');
-    await dialog.getByLabel('User (optional)').fill('dora');
+    await typeInto(dialog.getByLabel('User (optional)'), 'dora');
     await dialog.getByRole('button', { name: 'Add Budget' }).click();
-    await dialog.getByLabel('USD').fill('3');
+    await typeInto(dialog.getByLabel('USD'), '3');
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     const secret = await dialog.locator('.secret code').innerText();
     assert.match(secret, /^svc_/);
@@ -40,9 +44,9 @@ describe('changes on the admin page', function () {
     assert.equal(await status(secret), 200);
 
     await page.getByRole('button', { name: 'Change… dev' }).click();
-    await dialog.getByLabel('USD').fill('7');
+    await typeInto(dialog.getByLabel('USD'), '7');
     await dialog.getByRole('button', { name: 'Add Rate' }).click();
-    await dialog.getByLabel('Requests a minute').fill('60');
+    await typeInto(dialog.getByLabel('Requests a minute'), '60');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText(/of \$7\.00 a month/).waitFor();
     await page.getByText('60 requests a minute').waitFor();
@@ -72,7 +76,7 @@ describe('changes on the admin page', function () {
     const { page, close } = await site.open('/admin/keys');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Create Key…' }).click();
-    await dialog.getByLabel('Name').fill('taken');
+    await typeInto(dialog.getByLabel('Name'), 'taken');
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     await dialog
       .getByRole('alert')

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import type { UsageRow } from '../../src/gateway/state/usage-tables.ts';
 import { KEY } from '../gateway/serve-harness.ts';
+import { inElement, inPage } from '../host/person.ts';
 import { AdminSite, signIn } from './admin-site.ts';
 
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu'] as const;
@@ -49,7 +50,7 @@ describe('admin page', function () {
     await page.getByRole('button', { name: 'Sign In' }).click();
     await page.getByRole('alert').getByText('The key is not valid.').waitFor();
     await signIn(page, KEY);
-    const stored = await page.evaluate(() =>
+    const stored = await inPage(page, 'the document is inspected', () =>
       JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML]),
     );
     assert.ok(!stored.includes(KEY));
@@ -117,7 +118,7 @@ describe('admin page', function () {
 async function readTable(page: Page, name: string): Promise<string[][]> {
   const table = page.getByRole('table', { name });
   await table.waitFor();
-  return table.evaluate((element) =>
+  return inElement(table, 'the document is inspected', (element) =>
     [...element.querySelectorAll('tbody tr, tfoot tr')].map((row) =>
       [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? ''),
     ),

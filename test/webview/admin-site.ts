@@ -11,6 +11,8 @@ import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables
 import { ledgerRow } from '../gateway/ledger-row.ts';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
+import { typeInto } from '../host/person.ts';
 
 const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
 
@@ -65,6 +67,7 @@ export class AdminSite {
     });
     context.setDefaultTimeout(10_000);
     const page = await context.newPage();
+    observePage(page);
     const faults: string[] = [];
     const calls: string[] = [];
     page.on('pageerror', (error) => faults.push(error.message));
@@ -110,7 +113,7 @@ export class AdminSite {
 }
 
 export async function signIn(page: Page, key: string): Promise<void> {
-  await page.locator('#key').fill(key);
+  await typeInto(page.locator('#key'), key);
   await page.keyboard.press('Enter');
   await page.locator('nav').first().waitFor();
 }

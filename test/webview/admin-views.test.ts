@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { until } from '../gateway/until.ts';
+import { inElement, inPage, typeInto } from '../host/person.ts';
 import { ledgerOfTeam } from './admin-ledger.ts';
 import { AdminSite } from './admin-site.ts';
 
@@ -17,8 +18,8 @@ interface Axe {
 
 /** What axe finds. The debugger may run it although the page's policy forbids other scripts. */
 async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'));
-  return page.evaluate(async () => {
+  await inPage(page, 'the document is inspected', readFileSync(AXE, 'utf8'));
+  return inPage(page, 'the checker runs in the page', async () => {
     const { axe } = window as unknown as { axe: Axe };
     const { violations: found } = await axe.run(document);
     return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
@@ -59,7 +60,7 @@ describe('views of the admin page', function () {
       for (const view of VIEWS) {
         await go(page, view);
         assert.deepEqual(await violations(page), [], view);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        const width = await inPage(page, 'layout and style are no text', () => document.documentElement.scrollWidth);
         assert.ok(width <= viewport.width, `${view}: ${width} px`);
       }
       // Failures of scripts and whatever the Content Security Policy refused.
@@ -73,7 +74,7 @@ describe('views of the admin page', function () {
     await page.getByRole('button', { name: 'Change… ann-laptop' }).waitFor();
     for (const width of [360, 720, 900, 1080, 1181, 1280]) {
       await page.setViewportSize({ width, height: 740 });
-      const hidden = await page.locator('.table').evaluate((table) => {
+      const hidden = await inElement(page.locator('.table'), 'layout and style are no text', (table) => {
         const cells = [...table.querySelectorAll('td')].filter((cell) => cell.getBoundingClientRect().width > 0);
         return cells.flatMap((cell) => {
           const { left, right, top, bottom } = cell.getBoundingClientRect();
@@ -84,7 +85,11 @@ describe('views of the admin page', function () {
       });
       assert.deepEqual(hidden, [], `${width} px`);
       assert.ok(
-        await page.locator('.table').evaluate((table) => table.scrollWidth <= table.clientWidth),
+        await inElement(
+          page.locator('.table'),
+          'layout and style are no text',
+          (table) => table.scrollWidth <= table.clientWidth,
+        ),
         `${width} px`,
       );
     }
@@ -137,7 +142,7 @@ describe('views of the admin page', function () {
     await page.getByLabel('User', { exact: true }).check({ force: true });
     await page.waitForURL(/by=user/);
     await go(page, 'requests');
-    await page.getByLabel('Model').fill('mistral/large');
+    await typeInto(page.getByLabel('Model'), 'mistral/large');
     await page.getByLabel('Outcome').selectOption('failed');
     await page.waitForURL(/model=mistral%2Flarge.*outcome=failed|outcome=failed.*model=mistral%2Flarge/);
     await page.reload();
@@ -159,7 +164,10 @@ describe('views of the admin page', function () {
     const spend = page.getByRole('slider', { name: 'Spend' });
     await spend.waitFor();
     await page.locator('body').press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
+    assert.equal(
+      await inPage(page, 'the focus is no text', () => document.activeElement?.textContent),
+      'Skip to content',
+    );
     await spend.focus();
     const read = () => spend.getAttribute('aria-valuetext');
     const last = await read();
@@ -174,7 +182,7 @@ describe('views of the admin page', function () {
     const reached = new Set<string>();
     for (let n = 0; n < 40; n += 1) {
       await page.keyboard.press('Tab');
-      reached.add((await page.evaluate(() => document.activeElement?.textContent)) ?? '');
+      reached.add((await inPage(page, 'the focus is no text', () => document.activeElement?.textContent)) ?? '');
     }
     assert.ok(reached.has('Table') && reached.has('CSV'));
     await close();

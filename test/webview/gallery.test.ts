@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { inPage } from '../host/person.ts';
 import { ARTIFACTS } from '../host/workbench.ts';
 import { longHistory, STATES } from './gallery-states.ts';
 import { type OpenOptions, type PanelHost, snapshot, startPanelHost, transcriptOf } from './panel-page.ts';
@@ -46,7 +47,7 @@ describe('chat page gallery', function () {
       const panel = await host.open({ height: 640, reducedMotion: true, ...options });
       await panel.tell(...(state === 'long-history' ? longHistory() : (STATES[state] ?? [snapshot(transcriptOf())])));
       if (state === 'reasoning') await panel.page.locator('.reasoning summary').click();
-      await panel.page.evaluate(() => document.fonts.ready);
+      await inPage(panel.page, 'the document is inspected', () => document.fonts.ready);
       await panel.page.waitForFunction(
         () =>
           document.querySelector('.undrawn, [aria-busy="false"] .code[data-language="ts"] code:not(:has(span))') ===

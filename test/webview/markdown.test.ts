@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
+import { observePage } from '../host/failure-report.ts';
+import { inPage } from '../host/person.ts';
 import { CORPUS } from './markdown-corpus.ts';
 import { type PanelHost, startPanelHost } from './panel-page.ts';
 
@@ -18,6 +20,7 @@ describe('Markdown that arrives in pieces', function () {
   before(async () => {
     host = await startPanelHost();
     page = await (await host.browser.newContext()).newPage();
+    observePage(page);
     await page.goto(`${host.url}/panel.html?open`);
     await page.addScriptTag({ url: '/writer.js', type: 'module' });
     await page.waitForFunction(() => 'MarkdownWriter' in window);
@@ -26,7 +29,9 @@ describe('Markdown that arrives in pieces', function () {
 
   /** The first size that gives another result than the whole text. */
   function firstDifference(text: string, sizes: readonly number[]): Promise<Comparison | undefined> {
-    return page.evaluate(
+    return inPage(
+      page,
+      'the document is inspected',
       ({ text, sizes }) => {
         interface Writer {
           append(text: string): void;
@@ -83,7 +88,7 @@ describe('Markdown that arrives in pieces', function () {
   });
 
   it('Markdown: complete blocks keep their elements in the page', async () => {
-    const kept = await page.evaluate(() => {
+    const kept = await inPage(page, 'the document is inspected', () => {
       const { MarkdownWriter } = window as unknown as {
         MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
       };
@@ -98,7 +103,7 @@ describe('Markdown that arrives in pieces', function () {
   });
 
   it('Markdown: a long fence grows in blocks of 8 lines whose text is the source', async () => {
-    const { blocks, equal } = await page.evaluate(() => {
+    const { blocks, equal } = await inPage(page, 'the document is inspected', () => {
       const { MarkdownWriter } = window as unknown as {
         MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
       };

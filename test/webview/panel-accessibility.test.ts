@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { errorCard } from '../../src/chat/page/error-card.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
+import { inPage, setText } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 import { THEMES, type ThemeName } from './themes.ts';
@@ -37,10 +38,10 @@ describe('accessibility of the chat page', function () {
       const dressed = await host.open({ theme, width });
       const source = readFileSync(AXE, 'utf8');
       // The page's policy forbids added scripts: the debugger may evaluate them.
-      await dressed.page.evaluate(source);
+      await inPage(dressed.page, 'the document is inspected', source);
       for (const [name, messages] of Object.entries(STATES)) {
         await dressed.tell(...messages);
-        const faults = await dressed.page.evaluate(async () => {
+        const faults = await inPage(dressed.page, 'the checker runs in the page', async () => {
           const { axe } = window as unknown as {
             axe: {
               run(
@@ -86,7 +87,7 @@ describe('accessibility of the chat page', function () {
 
   it('chat page: announces the start of an answer and its text once, and nothing in between', async () => {
     await panel.tell(SET, snapshot(transcriptOf(user)));
-    await panel.page.evaluate(() => {
+    await inPage(panel.page, 'the document is inspected', () => {
       const heard: string[] = [];
       Object.assign(window, { heard });
       const status = document.querySelector('[role="status"]');
@@ -105,7 +106,11 @@ describe('accessibility of the chat page', function () {
     await panel.tell(patches(0, add));
     for (let step = 0; step < 20; step++) await panel.tell(patches(1 + step, append(`word${step} `)));
     await panel.tell(patches(21, { type: 'end', message: 'm1', ending: COMPLETE }));
-    const heard = await panel.page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+    const heard = await inPage(
+      panel.page,
+      'the document is inspected',
+      () => (window as unknown as { heard: string[] }).heard,
+    );
     const words = Array.from({ length: 20 }, (_, step) => `word${step} `).join('');
     assert.deepEqual(
       heard.filter((line) => line !== '' && !line.startsWith('The answer continues')),
@@ -116,9 +121,11 @@ describe('accessibility of the chat page', function () {
   for (const event of [{ isComposing: true }, { keyCode: 229 }]) {
     it(`chat page: sends nothing during input composition: ${JSON.stringify(event)}`, async () => {
       await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('x')], ending: COMPLETE })));
-      await panel.page.locator('.composer textarea').fill('にほん');
+      await setText(panel.page.locator('.composer textarea'), 'にほん', 'an input method composes it');
       const press = (selector: string) =>
-        panel.page.evaluate(
+        inPage(
+          panel.page,
+          'the document is inspected',
           ({ selector, event }) => {
             const init = { key: 'Enter', bubbles: true, cancelable: true, ...event };
             document.querySelector(selector)?.dispatchEvent(new KeyboardEvent('keydown', init));
@@ -143,7 +150,9 @@ describe('accessibility of the chat page', function () {
     for (let step = 0; step < 20; step++) {
       await panel.page.keyboard.press('Tab');
       names.push(
-        await panel.page.evaluate(
+        await inPage(
+          panel.page,
+          'the focus is no text',
           () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
         ),
       );
@@ -167,7 +176,7 @@ describe('accessibility of the chat page', function () {
       const narrow = await host.open({ width });
       for (const [name, messages] of Object.entries(STATES)) {
         await narrow.tell(...messages);
-        const over = await narrow.page.evaluate(() => {
+        const over = await inPage(narrow.page, 'layout and style are no text', () => {
           const scrolls = (element: Element) => element.closest('pre, table, .gist, .name, .figures, .unseen') !== null;
           return [...document.querySelectorAll('body *')]
             .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1 && !scrolls(element))
@@ -182,7 +191,9 @@ describe('accessibility of the chat page', function () {
   it('chat page: respects reduced motion', async () => {
     const still = await host.open({ reducedMotion: true });
     await still.tell(...(STATES.waiting ?? []));
-    const moving = await still.page.evaluate(
+    const moving = await inPage(
+      still.page,
+      'the document is inspected',
       () => document.getAnimations().filter((each) => each.playState === 'running').length,
     );
     assert.equal(moving, 0);
@@ -195,14 +206,14 @@ describe('accessibility of the chat page', function () {
     await forced.page.locator('.transcript').focus();
     for (let step = 0; step < 6; step++) {
       await forced.page.keyboard.press('Tab');
-      const ring = await forced.page.evaluate(() => {
+      const ring = await inPage(forced.page, 'the focus is no text', () => {
         const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement ?? document.body);
         return { outlineStyle, outlineWidth: Number.parseFloat(outlineWidth) };
       });
       assert.notEqual(ring.outlineStyle, 'none');
       assert.ok(ring.outlineWidth >= 1);
     }
-    const edges = await forced.page.evaluate(() =>
+    const edges = await inPage(forced.page, 'layout and style are no text', () =>
       [...document.querySelectorAll('.tool, .bubble')].map((element) => getComputedStyle(element).borderTopStyle),
     );
     assert.deepEqual([...new Set(edges)], ['solid']);

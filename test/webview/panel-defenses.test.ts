@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inPage } from '../host/person.ts';
 import { HOSTILE } from './hostile-corpus.ts';
 import {
   COMPLETE,
@@ -75,7 +76,9 @@ describe('each defense of the chat page alone', function () {
       { name: 'looks', html: '<span class="card error">t</span><span class="image-chip">t</span>' },
       { name: 'addresses', html: '<a href="javascript:x()">t</a><a href="ftp://x">t</a><a href="//x.example">t</a>' },
     ];
-    const left = await page.evaluate(
+    const left = await inPage(
+      page,
+      'the document is inspected',
       (list) => {
         const { render } = window as unknown as { render: (tokens: unknown[]) => DocumentFragment };
         return list.map(({ name, html }) => {
@@ -133,7 +136,9 @@ describe('each defense of the chat page alone', function () {
     for (const policy of [false, true]) {
       const { page, close } = await host.open({ policy });
       const before = host.strangers.length;
-      await page.evaluate(
+      await inPage(
+        page,
+        'the document is inspected',
         (list) => {
           for (const { html } of list) {
             // Navigation of the page is not a load.
@@ -154,12 +159,12 @@ describe('each defense of the chat page alone', function () {
       const harmful = policy ? [] : HARMFUL;
       const arrived = () => host.strangers.slice(before).join('\n');
       while (!harmful.every((path) => new RegExp(`GET (?:${path})\\b`).test(arrived()))) {
-        await page.evaluate(() => new Promise(requestAnimationFrame));
+        await inPage(page, 'drawn is no event', () => new Promise(requestAnimationFrame));
       }
       await page.waitForLoadState('networkidle');
       // The page may load its own files; `x` is none.
       loaded[String(policy)] = host.strangers.slice(before).filter((request) => request !== 'GET /x');
-      ran[String(policy)] = await page.evaluate(() => ('ran' in window ? 1 : 0));
+      ran[String(policy)] = await inPage(page, 'the document is inspected', () => ('ran' in window ? 1 : 0));
       await close();
     }
     assert.deepEqual(loaded.true, []);

@@ -10,6 +10,8 @@ import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
+import { inPage } from '../host/person.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -137,6 +139,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   // All servers are local: a longer wait would not help.
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
+  observePage(page);
   await page.addInitScript(
     ({ variables }) => {
       // VS Code puts the theme on the root element and gives the page this one function.
@@ -166,14 +169,25 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   return {
     page,
     tell: async (...messages) => {
-      await page.evaluate((list) => {
-        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
-      }, messages);
+      await inPage(
+        page,
+        'the host sends messages',
+        (list) => {
+          for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+        },
+        messages,
+      );
       // The message is drawn in the next frame.
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      await inPage(
+        page,
+        'drawn is no event',
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
     },
     sentMessages: (type) =>
-      page.evaluate(
+      inPage(
+        page,
+        'messages to the host are invisible',
         (wanted) =>
           (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
         type,

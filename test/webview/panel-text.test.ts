@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inElement, inPage } from '../host/person.ts';
 import { COMPLETE, MODEL, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf } from './panel-page.ts';
 
 const answer = (text: string) =>
@@ -119,7 +120,7 @@ describe('text of an answer', function () {
     await panel.page.getByRole('button', { name: 'Show all 120 lines' }).click();
     assert.ok(((await block.boundingBox())?.height ?? 0) > 2000);
     const list = panel.page.locator('.transcript');
-    await list.evaluate((element) => element.scrollTo(0, 900));
+    await inElement(list, 'layout and style are no text', (element) => element.scrollTo(0, 900));
     const bar = await panel.page.locator('.code-bar').boundingBox();
     const top = (await list.boundingBox())?.y ?? 0;
     assert.ok(bar && Math.abs(bar.y - top) < 6, `the bar is at ${bar?.y}, the transcript at ${top}`);
@@ -137,7 +138,7 @@ describe('text of an answer', function () {
   it('diff: added and removed lines have different colours', async () => {
     await panel.tell(answer('```diff\n-old();\n+new();\n```'));
     await panel.page.locator('.hljs-addition').waitFor();
-    const colours = await panel.page.evaluate(() =>
+    const colours = await inPage(panel.page, 'layout and style are no text', () =>
       ['.hljs-addition', '.hljs-deletion'].map(
         (name) => getComputedStyle(document.querySelector(name) ?? document.body).backgroundColor,
       ),
@@ -163,7 +164,11 @@ describe('text of an answer', function () {
       .evaluateAll((blocks) => blocks.map((block) => getComputedStyle(block).direction));
     assert.deepEqual(directions, ['rtl', 'ltr']);
     assert.equal(
-      await panel.page.locator('.markdown code').evaluate((code) => getComputedStyle(code).direction),
+      await inElement(
+        panel.page.locator('.markdown code'),
+        'layout and style are no text',
+        (code) => getComputedStyle(code).direction,
+      ),
       'ltr',
     );
   });

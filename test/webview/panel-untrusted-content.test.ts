@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inPage } from '../host/person.ts';
 import { HOSTILE } from './hostile-corpus.ts';
 import {
   COMPLETE,
@@ -41,7 +42,7 @@ describe('content of a model in the chat page', function () {
         const hostile = markdown.replaceAll('HOST', host.url);
         const answer = { role: 'assistant' as const, parts: [text(hostile)], ending: COMPLETE, model: MODEL };
         await strange.tell(SET, snapshot(transcriptOf(user, answer)));
-        const found = await strange.page.evaluate(() => {
+        const found = await inPage(strange.page, 'the document is inspected', () => {
           const body = document.querySelector('.markdown');
           const links = [...(body?.querySelectorAll('a') ?? [])].map((link) => link.getAttribute('href') ?? '');
           const handlers = [...(body?.querySelectorAll('*') ?? [])].flatMap((element) =>
@@ -98,7 +99,7 @@ describe('content of a model in the chat page', function () {
 
   it('untrusted content: messages from a frame of another origin are ignored', async () => {
     await panel.tell(SET, snapshot(transcriptOf(user)));
-    await panel.page.evaluate(() =>
+    await inPage(panel.page, 'the host sends messages', () =>
       window.dispatchEvent(
         new MessageEvent('message', {
           data: { type: 'draft', text: 'forged', attachments: [] },

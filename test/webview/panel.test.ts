@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CompletionItem, ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
+import { inElement, inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import {
   COMPLETE,
@@ -44,7 +45,7 @@ describe('chat page', function () {
 
     it('chat page: draws ten thousand pieces in few frames', async () => {
       await panel.tell(...begin);
-      const drawn = await panel.page.evaluate(async () => {
+      const drawn = await inPage(panel.page, 'the host sends messages', async () => {
         const body = document.querySelector('.markdown');
         let changes = 0;
         if (body) new MutationObserver(() => (changes += 1)).observe(body, { childList: true, subtree: true });
@@ -66,11 +67,14 @@ describe('chat page', function () {
     it('chat page: keeps the scroll position while an answer grows, and returns to the end on request', async () => {
       const long = Array.from({ length: 60 }, (_, line) => `Paragraph ${line} of a long answer.`).join('\n\n');
       await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text(`${long}\n\n`)] })));
-      const top = () => panel.page.locator('.transcript').evaluate((list) => list.scrollTop);
+      const top = () =>
+        inElement(panel.page.locator('.transcript'), 'layout and style are no text', (list) => list.scrollTop);
       const atEnd = () =>
-        panel.page
-          .locator('.transcript')
-          .evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight < 2);
+        inElement(
+          panel.page.locator('.transcript'),
+          'layout and style are no text',
+          (list) => list.scrollHeight - list.scrollTop - list.clientHeight < 2,
+        );
       assert.equal(await atEnd(), true);
       await panel.page.locator('.transcript').hover();
       await panel.page.mouse.wheel(0, -400);
@@ -102,7 +106,9 @@ describe('chat page', function () {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         assert.match(await panel.page.locator('.message').last().innerText(), /399/);
         await panel.page.locator('.message').nth(399).waitFor({ state: 'attached' });
-        await panel.page.locator('.transcript').evaluate((list) => list.scrollTo(0, 0));
+        await inElement(panel.page.locator('.transcript'), 'layout and style are no text', (list) =>
+          list.scrollTo(0, 0),
+        );
         await panel.page.locator('.message').nth(1).locator('.markdown strong', { hasText: '1' }).waitFor();
         await allDrawn();
         assert.equal(await panel.page.locator('.message pre').count(), 200);
@@ -111,16 +117,18 @@ describe('chat page', function () {
       it('long transcript: stays at the end while earlier messages are added', async () => {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         await allDrawn();
-        const toEnd = await panel.page
-          .locator('.transcript')
-          .evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+        const toEnd = await inElement(
+          panel.page.locator('.transcript'),
+          'layout and style are no text',
+          (list) => list.scrollHeight - list.scrollTop - list.clientHeight,
+        );
         assert.ok(toEnd < 2, `${toEnd} pixels`);
         assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
       });
 
       /** Delays idle callbacks of the page until `resume`. */
       const holdIdle = () =>
-        panel.page.evaluate(() => {
+        inPage(panel.page, 'the document is inspected', () => {
           const { requestIdleCallback: idle } = window;
           let held: IdleRequestCallback[] = [];
           window.requestIdleCallback = (run) => held.push(run);
@@ -140,7 +148,7 @@ describe('chat page', function () {
       it('long transcript: adds messages one by one while time remains', async () => {
         await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
-        const left = await panel.page.evaluate(async () => {
+        const left = await inPage(panel.page, 'drawn is no event', async () => {
           const { moment } = window as unknown as { moment(over: () => boolean): void };
           const undrawn = () => document.querySelectorAll('.undrawn').length;
           const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -167,7 +175,7 @@ describe('chat page', function () {
         const top = async () =>
           (await panel.page.locator('.message', { hasText: 'Question 398' }).boundingBox())?.y ?? 0;
         const before = await top();
-        await panel.page.evaluate(() => (window as unknown as { resume(): void }).resume());
+        await inPage(panel.page, 'the document is inspected', () => (window as unknown as { resume(): void }).resume());
         await allDrawn();
         assert.ok(Math.abs((await top()) - before) <= 1, `${before} became ${await top()}`);
       });
@@ -189,7 +197,7 @@ describe('chat page', function () {
     });
 
     it('composer: reports dropped content that it cannot read', async () => {
-      await panel.page.evaluate(() => {
+      await inPage(panel.page, 'the event carries data as browsers make it', () => {
         const drop = (name: string, type: string, bytes: number) => {
           const dataTransfer = new DataTransfer();
           dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
@@ -212,8 +220,101 @@ describe('chat page', function () {
       assert.deepEqual(await panel.sentMessages('attach-media'), []);
     });
 
+    /** Drops data as another page or program does. */
+    const drop = (target: string, data: Readonly<Record<string, string>>, files: readonly string[] = []) =>
+      inPage(
+        panel.page,
+        'the event carries data as browsers make it',
+        async ([target, data, files]) => {
+          const dataTransfer = new DataTransfer();
+          for (const [type, value] of Object.entries(data)) dataTransfer.setData(type, value);
+          for (const name of files) {
+            const canvas = new OffscreenCanvas(2, 2);
+            canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
+            dataTransfer.items.add(new File([await canvas.convertToBlob()], name, { type: 'image/png' }));
+          }
+          const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector(target)?.dispatchEvent(event);
+        },
+        [target, data, files] as const,
+      );
+
+    it('composer: inserts the address of a dropped link, and dropped text, and attaches neither', async () => {
+      const address = 'https://example.com/a';
+      await drop('.transcript', {
+        'text/uri-list': address,
+        'text/plain': address,
+        'text/html': `<a href="${address}">A</a>`,
+      });
+      await drop('.transcript', { 'text/plain': 'some text', 'text/html': '<b>some text</b>' });
+      await panel.page.locator('.composer textarea:focus').waitFor();
+      assert.equal(await input().inputValue(), `${address} some text`);
+      assert.equal((await panel.sentMessages('draft')).at(-1)?.text, `${address} some text`);
+      assert.deepEqual(await panel.sentMessages('attach-uris'), []);
+    });
+
+    it('composer: attaches an image that is dropped from a web page, and not its address', async () => {
+      const address = 'https://example.com/dot.png';
+      const html = `<img src="${address}">`;
+      await drop('.composer textarea', { 'text/uri-list': address, 'text/html': html }, ['dot.png']);
+      await panel.page.waitForFunction(() =>
+        (window as unknown as { said: { type: string }[] }).said.some(({ type }) => type === 'attach-media'),
+      );
+      assert.deepEqual(
+        (await panel.sentMessages('attach-media')).map(({ name }) => name),
+        ['dot.png'],
+      );
+      assert.deepEqual(await panel.sentMessages('attach-uris'), []);
+      assert.equal(await input().inputValue(), '');
+    });
+
+    it('composer: attaches dropped files and folders of the editor, and leaves out web addresses', async () => {
+      const file = 'vscode-remote://host/a/basket.ts';
+      await drop('.transcript', { 'text/uri-list': `${file}\r\nhttps://example.com/a` });
+      assert.deepEqual(
+        (await panel.sentMessages('attach-uris')).map(({ uris }) => uris),
+        [[file]],
+      );
+    });
+
+    it('composer: has the caret when the page gets the focus, unless text is selected', async () => {
+      await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
+        window.dispatchEvent(new Event('focus')),
+      );
+      await panel.page.locator('.composer textarea:focus').waitFor();
+      await panel.page.locator('.message.assistant .markdown').dblclick();
+      await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
+        window.dispatchEvent(new Event('focus')),
+      );
+      assert.equal(await panel.page.locator('.composer textarea:focus').count(), 0);
+    });
+
+    it('composer: keeps text that is typed before the conversation arrives, behind the draft', async () => {
+      const fresh = await host.open();
+      await fresh.page.keyboard.type('typed early');
+      await fresh.tell({ type: 'draft', text: 'A draft, ', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      assert.equal(await fresh.page.locator('.composer textarea').inputValue(), 'A draft, typed early');
+      await fresh.page.keyboard.type('!');
+      const drafts = (await fresh.sentMessages('draft')).map(({ text }) => text);
+      assert.deepEqual(drafts, ['A draft, typed early', 'A draft, typed early!']);
+      await fresh.close();
+    });
+
+    it('composer: sends a message that is typed and sent before the conversation arrives', async () => {
+      const fresh = await host.open();
+      await fresh.page.keyboard.type('typed early');
+      await fresh.page.keyboard.press('Enter');
+      assert.deepEqual(await fresh.sentMessages('send'), []);
+      await fresh.tell({ type: 'draft', text: '', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      assert.deepEqual(
+        (await fresh.sentMessages('send')).map(({ text }) => text),
+        ['typed early'],
+      );
+      await fresh.close();
+    });
+
     it('composer: pastes copied cells as text and not as an image', async () => {
-      const left = await input().evaluate(async (area) => {
+      const left = await inElement(input(), 'the clipboard is invisible', async (area) => {
         const canvas = new OffscreenCanvas(2, 2);
         canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
         const clipboardData = new DataTransfer();
@@ -275,7 +376,7 @@ describe('chat page', function () {
 
     it('composer: Enter sends a command that is typed completely, and completes one that is not', async () => {
       const typed = async (text: string) => {
-        await input().fill(text);
+        await typeInto(input(), text);
         const query = Number((await panel.sentMessages('complete')).at(-1)?.query);
         const items = [{ id: 'command:compact', label: '/compact', icon: 'fold', insert: '/compact ' }];
         await panel.tell({ type: 'completions', query, items });
@@ -324,7 +425,7 @@ describe('chat page', function () {
         values.push(await input().inputValue());
       }
       assert.deepEqual(values, ['second', 'first', 'first', 'second', '']);
-      await input().fill('mine');
+      await typeInto(input(), 'mine');
       await input().press('ArrowUp');
       assert.equal(await input().inputValue(), 'mine');
     });
@@ -335,7 +436,7 @@ describe('chat page', function () {
         (await panel.sentMessages('complete')).filter(({ trigger }) => trigger === '/'),
         [],
       );
-      await input().fill('');
+      await typeInto(input(), '');
       await input().pressSequentially('/ex');
       const asked = (await panel.sentMessages('complete')).at(-1);
       const items = [{ id: 'command:explain', label: '/explain', icon: 'x', insert: '/explain ' }];
@@ -348,7 +449,7 @@ describe('chat page', function () {
     });
 
     it('composer: accepts a pasted image and shows a small preview', async () => {
-      await input().evaluate(async (area) => {
+      await inElement(input(), 'the clipboard is invisible', async (area) => {
         const canvas = new OffscreenCanvas(300, 200);
         canvas.getContext('2d')?.fillRect(0, 0, 300, 200);
         const data = new DataTransfer();
@@ -383,7 +484,7 @@ describe('chat page', function () {
       for (const name of ['Allow once', 'Allow in this conversation', 'Always allow']) {
         await panel.page.getByRole('button', { name, exact: true }).click();
       }
-      await panel.page.getByRole('textbox', { name: 'Reason' }).fill('No.');
+      await typeInto(panel.page.getByRole('textbox', { name: 'Reason' }), 'No.');
       await panel.page.getByRole('button', { name: 'Deny' }).click();
       assert.deepEqual(
         (await panel.sentMessages('decide')).map(({ decision }) => decision),
@@ -409,10 +510,11 @@ describe('chat page', function () {
       const more = card.getByRole('button', { name: /^… \d+ more lines \(\d+ characters\): show all$/ });
       await more.click();
       assert.equal((await card.locator('pre').first().innerText()).split('\n').length, 100);
-      const end = await card
-        .locator('pre')
-        .first()
-        .evaluate((pre) => pre.scrollHeight - pre.clientHeight);
+      const end = await inElement(
+        card.locator('pre').first(),
+        'layout and style are no text',
+        (pre) => pre.scrollHeight - pre.clientHeight,
+      );
       assert.equal(end, 0);
     });
 
@@ -423,7 +525,7 @@ describe('chat page', function () {
       await panel.page.getByRole('button', { name: 'Regenerate' }).click();
       await panel.page.locator('.message.user').hover();
       await panel.page.getByRole('button', { name: 'Edit message' }).click();
-      await panel.page.locator('.edit-box textarea').fill('Name it better.');
+      await typeInto(panel.page.locator('.edit-box textarea'), 'Name it better.');
       await panel.page.locator('.edit-box textarea').press('Enter');
       assert.deepEqual(await panel.sentMessages('select'), [{ type: 'select', message: 'a1' }]);
       assert.deepEqual(await panel.sentMessages('regenerate'), [{ type: 'regenerate', message: 'a2' }]);
@@ -441,12 +543,12 @@ describe('chat page', function () {
       await page.getByRole('button', { name: 'Plan' }).click();
       await page.locator('.message.user').hover();
       await page.getByRole('button', { name: 'Edit message' }).click();
-      await box.fill('Name it better.');
+      await typeInto(box, 'Name it better.');
       await page.reload();
       await begin(STATES.branch);
       assert.equal(await box.inputValue(), 'Name it better.');
       assert.equal(await page.getByRole('button', { name: 'Plan' }).getAttribute('aria-pressed'), 'true');
-      assert.equal(await box.evaluate((area) => area === document.activeElement), false);
+      assert.equal(await inElement(box, 'the focus is no text', (area) => area === document.activeElement), false);
       const running = { id: 'a4', parent: 'u', role: 'assistant', parts: [], createdAt: 4 } as const;
       await panel.tell(patches(0, { type: 'add', message: running }));
       await page.getByText('Send it when the answer has ended.').waitFor();

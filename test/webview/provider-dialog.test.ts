@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { bundle } from '../../scripts/localization.ts';
 import type { ToDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form/provider-form.ts';
+import { inPage, typeInto } from '../host/person.ts';
 import { ARTIFACTS } from '../host/workbench.ts';
 import { type Dialog, startDialogHost } from './provider-page.ts';
 import type { ThemeName } from './themes.ts';
@@ -90,7 +91,7 @@ describe('provider page', () => {
       { type: 'tested', request: test, use: 'chat', ok: false, status: 401, milliseconds: 231, reason },
       { type: 'tested', request: test, use: 'completion', ok: true, status: 200, milliseconds: 190, answer: 'a + b' },
     );
-    await dialog.page.locator('#id').fill('Not An Id');
+    await typeInto(dialog.page.locator('#id'), 'Not An Id');
   }
 
   const themes: readonly ThemeName[] = ['dark', 'light', 'hc-dark', 'hc-light'];
@@ -102,8 +103,8 @@ describe('provider page', () => {
         mkdirSync(ARTIFACTS, { recursive: true });
         await dialog.page.screenshot({ path: join(ARTIFACTS, `provider-${theme}-${width}.png`) });
         // The policy forbids other scripts: this one is added by the debugger.
-        await dialog.page.evaluate(readFileSync(AXE, 'utf8'));
-        const faults = await dialog.page.evaluate(async () => {
+        await inPage(dialog.page, 'the document is inspected', readFileSync(AXE, 'utf8'));
+        const faults = await inPage(dialog.page, 'the checker runs in the page', async () => {
           const { axe } = window as unknown as {
             axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
           };
@@ -111,7 +112,7 @@ describe('provider page', () => {
           return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
         });
         assert.deepEqual(faults, []);
-        const overflow = await dialog.page.evaluate(() => {
+        const overflow = await inPage(dialog.page, 'layout and style are no text', () => {
           const wide = [...document.querySelectorAll('main, footer, .picker ul, .rows')];
           return wide
             .filter((each) => each.scrollWidth > each.clientWidth)
@@ -164,7 +165,7 @@ describe('provider page', () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
     const first = await lastRequest(dialog, 'list');
-    await dialog.page.locator('#baseURL').fill('https://two.example/v1');
+    await typeInto(dialog.page.locator('#baseURL'), 'https://two.example/v1');
     await dialog.tell({ type: 'listed', request: first, models: models(3) });
     assert.equal(await dialog.page.locator('.picker').count(), 0);
     await dialog.page.waitForFunction(
@@ -179,7 +180,7 @@ describe('provider page', () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
     await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(1000) });
-    await dialog.page.locator('#model-search').fill('model-99');
+    await typeInto(dialog.page.locator('#model-search'), 'model-99');
     await dialog.page.locator('#select-all').check();
     const rows = dialog.page.locator('.rows .pair');
     assert.equal(await rows.count(), 11);
@@ -228,10 +229,10 @@ describe('provider page', () => {
     await page.locator('#preset').selectOption('mistral');
     // Its focus comes with the next frame: it would take the text from the name.
     await page.locator('#key:focus').waitFor();
-    await page.locator('#name').fill('Mistral Work');
+    await typeInto(page.locator('#name'), 'Mistral Work');
     assert.equal(await page.locator('#id').inputValue(), 'mistral-work');
-    await page.locator('#id').fill('mine');
-    await page.locator('#name').fill('Other');
+    await typeInto(page.locator('#id'), 'mine');
+    await typeInto(page.locator('#name'), 'Other');
     assert.equal(await page.locator('#id').inputValue(), 'mine');
     await page.locator('#preset').selectOption('');
     for (const field of ['name', 'id', 'baseURL', 'key']) {
@@ -260,7 +261,8 @@ describe('provider page', () => {
   it('provider page: the focus stays in the form when its control is removed', async () => {
     const dialog = await host.open();
     const { page } = dialog;
-    const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+    const focused = () =>
+      inPage(page, 'the focus is no text', () => document.activeElement?.id || document.activeElement?.tagName);
     await dialog.tell(opened(FILLED, 'edit'));
     await page.locator('button', { hasText: 'Replace' }).press('Enter');
     await page.locator('#key:focus').waitFor();

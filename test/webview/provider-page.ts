@@ -8,6 +8,8 @@ import type { Browser, Page } from 'playwright-core';
 import type { ToDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
+import { inPage } from '../host/person.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -97,6 +99,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
   });
   context.setDefaultTimeout(5000);
   const page = await context.newPage();
+  observePage(page);
   await page.addInitScript(
     ({ variables }) => {
       const said: unknown[] = [];
@@ -116,7 +119,9 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
   const query = new URLSearchParams({ class: THEMES[theme].className });
   await page.goto(`${url}/page.html?${query}`);
   const sentMessages = (type: string) =>
-    page.evaluate(
+    inPage(
+      page,
+      'messages to the host are invisible',
       (wanted) =>
         (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
       type,
@@ -126,11 +131,20 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
     page,
     sentMessages,
     tell: async (...messages) => {
-      await page.evaluate((list) => {
-        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
-      }, messages);
+      await inPage(
+        page,
+        'the host sends messages',
+        (list) => {
+          for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+        },
+        messages,
+      );
       // The message is drawn in the next frame.
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      await inPage(
+        page,
+        'drawn is no event',
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
     },
     close: () => context.close(),
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
+import { inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -70,7 +71,7 @@ describe('tool cards of the chat page', function () {
 
   it('tool card: sends a command as the user edited it', async () => {
     await show(command('c1', 'npm test'));
-    await cards().getByRole('textbox', { name: 'Command' }).fill('npm test -- --bail');
+    await typeInto(cards().getByRole('textbox', { name: 'Command' }), 'npm test -- --bail');
     await cards().getByRole('button', { name: 'Allow once' }).click();
     assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once', command: 'npm test -- --bail' }]);
   });
@@ -121,8 +122,8 @@ describe('tool cards of the chat page', function () {
 
   it('tool cards: are allowed and denied together as the user edited them', async () => {
     await show(command('c1', 'rm -r build'), command('c2', 'b'));
-    await cards().first().getByRole('textbox', { name: 'Command' }).fill('rm -r build/tmp');
-    await cards().last().getByRole('textbox', { name: 'Reason for denying' }).fill('Not now.');
+    await typeInto(cards().first().getByRole('textbox', { name: 'Command' }), 'rm -r build/tmp');
+    await typeInto(cards().last().getByRole('textbox', { name: 'Reason for denying' }), 'Not now.');
     await panel.page.getByRole('button', { name: 'Allow all' }).click();
     await panel.page.getByRole('button', { name: 'Deny all' }).click();
     assert.deepEqual(await decisions(), [
@@ -138,9 +139,9 @@ describe('tool cards of the chat page', function () {
     const begin = () => show(command('c1', 'rm -r build'), command('c2', 'b'), question);
     const box = (name: string) => panel.page.getByRole('textbox', { name });
     await begin();
-    await box('Command').first().fill('rm -r build/tmp');
-    await box('Reason for denying').last().fill('Not now.');
-    await box('Your answer').fill('vitest');
+    await typeInto(box('Command').first(), 'rm -r build/tmp');
+    await typeInto(box('Reason for denying').last(), 'Not now.');
+    await typeInto(box('Your answer'), 'vitest');
     await panel.page.reload();
     await begin();
     assert.equal(await box('Command').first().inputValue(), 'rm -r build/tmp');
@@ -162,7 +163,7 @@ describe('tool cards of the chat page', function () {
   describe('with the keyboard', () => {
     const press = (key: string) => panel.page.keyboard.press(key);
     const focused = () =>
-      panel.page.evaluate(() => {
+      inPage(panel.page, 'the focus is no text', () => {
         const active = document.activeElement;
         return active?.closest('.tool')?.getAttribute('aria-label') ?? active?.getAttribute('aria-label');
       });
@@ -203,7 +204,7 @@ describe('tool cards of the chat page', function () {
 
     it('tool cards: take no focus and no key from a message that is being written', async () => {
       await show(tool('c1', { type: 'receiving' }));
-      await panel.page.locator('.composer textarea').fill('And then');
+      await typeInto(panel.page.locator('.composer textarea'), 'And then');
       await panel.tell(patches(0, state(0, WAITING)));
       assert.equal(await focused(), 'Message');
       await press('Control+Enter');
@@ -212,7 +213,7 @@ describe('tool cards of the chat page', function () {
 
     it('tool cards: Ctrl+Enter does not allow a call while a reason for denying it is written', async () => {
       await show(command('c1', 'ls'));
-      await cards().getByRole('textbox', { name: 'Reason for denying' }).fill('No');
+      await typeInto(cards().getByRole('textbox', { name: 'Reason for denying' }), 'No');
       await press('Control+Enter');
       assert.deepEqual(await decisions(), []);
     });
@@ -273,7 +274,7 @@ describe('tool cards of the chat page', function () {
       await bar().getByRole('button', { name: 'Undo all' }).focus();
       await showTurn('undone');
       assert.match(await bar().innerText(), /3 files: changes undone/);
-      assert.equal(await panel.page.evaluate(() => document.activeElement?.textContent), 'Redo');
+      assert.equal(await inPage(panel.page, 'the focus is no text', () => document.activeElement?.textContent), 'Redo');
       await panel.page.keyboard.press('Enter');
       assert.deepEqual(await actions(), ['redo ']);
     });
@@ -292,7 +293,7 @@ describe('tool cards of the chat page', function () {
   it('tool card: a question offers its choices and takes another answer', async () => {
     await panel.tell(...(STATES['tool-question'] ?? []));
     await cards().getByRole('button', { name: 'node:test' }).click();
-    await cards().getByRole('textbox', { name: 'Your answer' }).fill('vitest');
+    await typeInto(cards().getByRole('textbox', { name: 'Your answer' }), 'vitest');
     await cards().getByRole('textbox', { name: 'Your answer' }).press('Enter');
     assert.deepEqual(
       (await decisions()).map(({ call: _, ...decision }) => decision),

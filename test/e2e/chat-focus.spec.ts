@@ -1,0 +1,37 @@
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
+
+/** After each of these, the user types a message without a click. */
+describe('caret in the input of the chat', () => {
+  let harness: ChatHarness;
+  before(async () => {
+    harness = await startChatHarness();
+  });
+  after(() => harness?.close());
+
+  const icon = () => harness.page.locator('.activitybar .action-item', { has: harness.page.getByLabel('Svc') });
+  const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
+    '“Open Chat”': () => runCommand(harness.page, 'Svc: Open Chat'),
+    'a click on the icon in the activity bar': () => icon().first().click(),
+    '“New Conversation”': () => runCommand(harness.page, 'Svc: New Conversation'),
+    '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
+  };
+
+  for (const [name, act] of Object.entries(ACTIONS)) {
+    for (const [before, prepare] of [
+      ['the Explorer is visible', () => harness.page.keyboard.press('ControlOrMeta+Shift+E')],
+      ['an editor has the focus', () => openFile(harness.page, 'basket.ts')],
+    ] as const) {
+      if (name.includes('icon') && before.includes('editor')) continue;
+      it(`chat: has the caret after ${name} while ${before}`, async () => {
+        await openFile(harness.page, 'receipt.ts');
+        await harness.page.keyboard.press('ControlOrMeta+A');
+        await prepare();
+        await act();
+        const frame = await webviewFrame(harness.page, '.transcript .empty');
+        await waitForCaret(harness.page, frame);
+        await typeMessage(harness.page, frame, ' typed');
+      });
+    }
+  }
+});

@@ -1,0 +1,3 @@
+import { failureHooks } from '../host/failure-report.ts';
+
+export const mochaHooks: Mocha.RootHookObject = failureHooks;
