@@ -88,6 +88,7 @@ describe('attachments in the editor', () => {
       await dialog.getByText(`${name} may contain secrets. Attach it?`).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'detached' });
+      await frame.locator('.composer textarea').click();
     }
     await complete(frame, ' @deploy', 'deploy.env');
     await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
