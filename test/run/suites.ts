@@ -95,11 +95,15 @@ export const LANES: readonly (readonly Suite[])[] = [
   [servers, endToEnd, clients],
 ];
 
-/** Files of the suites without servers that start no process and wait for nothing. */
+/** Files of the suites without servers that start no process and take little time. */
 const FAST = ['test/{base,wire,config,catalog,provider,completion,chat,cli}/*.test.ts', 'test/gateway/*.test.ts'];
 const NOT_FAST = [
   'test/cli/{catalog-refresh,chat,commands,edit,shell-completion,window-keys}.test.ts',
   'test/gateway/{curl,deadline,official-clients,secrets,serve,serve-end,serve-state,soak,telemetry}.test.ts',
+  // The longest property tests.
+  'test/{base,wire,config}/{ignore-patterns,linear-time,properties,replace-file}.test.ts',
+  'test/completion/{real-code,soak,typing-properties}.test.ts',
+  'test/gateway/{faults,limits,stream-batches,usage-tables}.test.ts',
 ];
 export const FAST_SUITE: Suite = { ...plain, name: 'fast suites', files: FAST, except: NOT_FAST };
 
