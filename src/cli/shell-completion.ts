@@ -23,8 +23,11 @@ const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = ne
   ['fish', fish],
 ]);
 
-/** Lists the models on each completion, without a cache, so that a new provider appears immediately. */
-const MODELS = 'svc models 2>/dev/null';
+/**
+ * Lists the models on each completion, without a cache, so that a new provider appears immediately. Ids come from
+ * providers and projects. A shell may read an id as code, so only those without other characters are offered.
+ */
+const MODELS = 'svc models 2>/dev/null | LC_ALL=C grep -xE "[A-Za-z0-9_.:/@+-]+"';
 
 function flags({ name, short }: NamedOption): string[] {
   return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
@@ -41,14 +44,30 @@ function bash(commands: readonly Command[]): string {
   for (const option of values) for (const flag of flags(option)) taking.set(flag, bashValue(option));
   const cases = [...taking].filter(([, reply]) => reply !== '').map(([flag, reply]) => `    ${flag}) ${reply} ;;`);
   const silent = [...taking].filter(([, reply]) => reply === '').map(([flag]) => flag);
+  // Not compgen -W: it expands its list again, so that an id such as $(command) would be run.
   return `# Completion of svc for bash: source <(svc completion bash)
+_svc_offer() {
+  local prefix=$1 each
+  shift
+  for each in "$@"; do
+    if [[ $each == "$prefix"* ]]; then COMPREPLY+=("$each"); fi
+  done
+}
+_svc_models() {
+  local prefix=$1 each
+  while IFS= read -r each; do _svc_offer "$prefix" "$each"; done < <(${MODELS})
+}
+_svc_files() {
+  local each
+  while IFS= read -r each; do COMPREPLY+=("$each"); done < <(compgen -f -- "$1")
+}
 _svc() {
   local current previous words
   current=\${COMP_WORDS[COMP_CWORD]}
   previous=\${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W ${quoted(names)} -- "$current"))
+    _svc_offer "$current" ${names}
     return
   fi
   case "$previous" in
@@ -58,18 +77,19 @@ ${[...cases, `    ${silent.join('|')}) return ;;`].join('\n')}
 ${rows.join('\n')}
     *) words='' ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  # Word splitting is intended: the words are constants of this script.
+  _svc_offer "$current" $words
 }
 complete -o default -F _svc svc
 `;
 }
 
 function bashValue({ value, choices }: NamedOption): string {
-  if (choices !== undefined) return `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return`;
+  if (choices !== undefined) return `_svc_offer "$current" ${choices.join(' ')}; return`;
   // Bash splits words at colons, and model ids may contain one. The text before the colon is removed from the
   // suggestions.
-  if (value === 'MODEL') return `COMPREPLY=($(compgen -W "$(${MODELS})" -- "$current")); return`;
-  if (value === 'FILE') return 'COMPREPLY=($(compgen -f -- "$current")); return';
+  if (value === 'MODEL') return '_svc_models "$current"; return';
+  if (value === 'FILE') return '_svc_files "$current"; return';
   return '';
 }
 

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { listOptions } from '../../src/cli/options.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { FISH, programPath, ZSH } from '../host/programs.ts';
 import { svc } from './run-svc.ts';
 
 describe('svc completion', () => {
-  /** The suggestions of bash for the last word of a line. */
-  async function offered(...words: string[]): Promise<string[]> {
+  const offered = (...words: string[]) => offeredFrom(['a/one', 'a/two'], words);
+
+  /** The suggestions of bash for the last word of a line, when `svc models` lists these models. */
+  async function offeredFrom(models: readonly string[], words: readonly string[]): Promise<string[]> {
     using folder = new ProjectFolder();
     const { code, out } = await svc(folder, ['completion', 'bash']);
     assert.equal(code, 0);
@@ -17,10 +20,12 @@ describe('svc completion', () => {
     writeFileSync(script, out);
     const bin = path.join(folder.root, 'bin');
     mkdirSync(bin);
-    writeFileSync(path.join(bin, 'svc'), '#!/bin/sh\necho a/one\necho a/two\n', { mode: 0o755 });
+    writeFileSync(path.join(folder.root, 'models'), `${models.join('\n')}\n`);
+    writeFileSync(path.join(bin, 'svc'), `#!/bin/sh\ncat ${path.join(folder.root, 'models')}\n`, { mode: 0o755 });
     const line = `source ${script}; COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { PATH: `${bin}:${process.env.PATH}` };
-    const printed = execFileSync('bash', ['--norc', '-c', line], { env, encoding: 'utf8' });
+    const printed = execFileSync('bash', ['--norc', '-c', line], { env, encoding: 'utf8', cwd: folder.root });
+    assert.deepEqual(readdirSync(folder.root).filter((name) => name.startsWith('RAN')), [], 'an id was run');
     return printed.split('\n').filter((word) => word !== '');
   }
 
@@ -35,6 +40,37 @@ describe('svc completion', () => {
     assert.deepEqual(await offered('chat', '-m', 'a/t'), ['a/two']);
     assert.deepEqual(await offered('fim', '--model', ''), ['a/one', 'a/two']);
   });
+
+  it('svc completion: an id of a provider or a project is never run or expanded', async () => {
+    const hostile = ['$(touch RAN1)', '`touch RAN2`', '$(touch${IFS}RAN3)', '${PATH}', '~', '*', 'a b', ';touch RAN4', '<(touch RAN5)'];
+    const models = hostile.flatMap((id) => [id, `p/${id}`, `p/m:${id}`]);
+    assert.deepEqual(await offeredFrom([...models, 'p/m:high', 'p/@x/y+z'], ['chat', '-m', '']), ['p/m:high', 'p/@x/y+z']);
+    for (const id of hostile) assert.deepEqual(await offeredFrom(models, ['chat', '--model', id]), []);
+  });
+
+  for (const [shell, ask] of [
+    ['zsh', 'compdef() { :; }; compadd() { print -rl -- $models; }; source SCRIPT; _svc_models'],
+    ['fish', 'source SCRIPT; complete -C"svc chat --model "'],
+  ] as const) {
+    it(`svc completion: ${shell} runs no id`, async () => {
+      using folder = new ProjectFolder();
+      const { out } = await svc(folder, ['completion', shell]);
+      const script = path.join(folder.root, 'script');
+      const bin = path.join(folder.root, 'bin');
+      writeFileSync(script, out);
+      mkdirSync(bin);
+      const printing = "#!/bin/sh\nprintf '%s\\n' 'a/one' 'a/$(touch RAN1)' 'a/`touch RAN2`'\n";
+      writeFileSync(path.join(bin, 'svc'), printing, { mode: 0o755 });
+      const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder.root };
+      const program = programPath(shell === 'zsh' ? ZSH : FISH);
+      const args = shell === 'zsh' ? ['-f', '-c'] : ['--no-config', '-c'];
+      const printed = execFileSync(program, [...args, ask.replace('SCRIPT', script)], {
+        ...{ env, encoding: 'utf8', cwd: folder.root },
+      });
+      assert.deepEqual(printed.split('\n').filter((line) => line.startsWith('a/')), ['a/one']);
+      assert.deepEqual(readdirSync(folder.root).filter((name) => name.startsWith('RAN')), []);
+    });
+  }
 
   it('svc completion: the script of each shell contains every command and option', async () => {
     using folder = new ProjectFolder();

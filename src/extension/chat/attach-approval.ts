@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { findRealPath } from '../../base/real-path.ts';
 import { isSecretFile } from '../../base/secret-files.ts';
+import { ask } from '../foreign-text.ts';
 import { fileAt, workspaceRelativePath } from './tools/workspace-path.ts';
 
 /**
@@ -12,7 +13,7 @@ export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
   if (question === undefined) return true;
   const attach = vscode.l10n.t('Attach');
   const detail = vscode.l10n.t('Its text is sent to the provider of the model.');
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, attach)) === attach;
+  return (await ask(question, { detail }, attach)) === attach;
 }
 
 async function confirmationText(uri: vscode.Uri): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import type { ModelView } from '../../chat/page/page-messages.ts';
 import type { SessionDeps } from '../../chat/session/session-deps.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
+import { showError, showInformation } from '../foreign-text.ts';
 import { workspaceId } from '../models/editor-models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { Attach, refused } from './attachments/attach.ts';
@@ -217,7 +218,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       ignored: () => this.#deps.log.warn('The panel sent an unknown message, which was ignored.'),
       failed: (error) => {
         this.#deps.log.error('The panel failed.', String(error));
-        void vscode.window.showErrorMessage(errorText(asSvcError(error)));
+        void showError(errorText(asSvcError(error)));
       },
       refused,
       hold: (conversation, work) => this.#conversations.hold(conversation, work),
@@ -244,7 +245,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
           : this.#turns.act(session, message.action, message),
       waitsElsewhere: () => {
         const text = vscode.l10n.t('This call waits in another window. Answer it there.');
-        void vscode.window.showInformationMessage(text);
+        void showInformation(text);
       },
       code: (message) => codeBlockAction(message, this.#toolPlaces()),
       copy: async (text) => vscode.env.clipboard.writeText(text),
@@ -313,7 +314,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     if (this.#reportedNotSaved) return;
     this.#reportedNotSaved = true;
     const reason = error instanceof Error ? error.message : String(error);
-    void vscode.window.showErrorMessage(vscode.l10n.t('The conversation can’t be written to the disk: {0}', reason));
+    void showError(vscode.l10n.t('The conversation can’t be written to the disk: {0}', reason));
   }
 
   /** A conversation was deleted: each surface that shows it starts a new one. */

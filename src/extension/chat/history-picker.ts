@@ -4,6 +4,7 @@ import type { ListedConversation, StoredConversation } from '../../chat/history/
 import { shortTime, type TimeGroup, timeGroup } from '../../chat/history/time-groups.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
+import { ask, showError, withoutIcons } from '../foreign-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 
@@ -98,7 +99,7 @@ function createItems(found: readonly ListedConversation[], workspace: string): H
 function createItem(listed: ListedConversation): HistoryItem {
   const { pinned, changedAt } = listed;
   return {
-    label: displayTitle(listed),
+    label: withoutIcons(displayTitle(listed)),
     description: shortTime(changedAt, Date.now(), vscode.env.language),
     // The search includes the texts, so VS Code must not filter again by the visible labels.
     alwaysShow: true,
@@ -140,7 +141,7 @@ async function act(
       try {
         await conversations.hold(conversation, () => conversation.session.generateTitle());
       } catch (error) {
-        void vscode.window.showErrorMessage(errorText(asSvcError(error)));
+        void showError(errorText(asSvcError(error)));
       }
       await conversation.kept();
       return;
@@ -176,7 +177,7 @@ export async function importConversation(
   if (!file) return undefined;
   const transcript = importJson(Buffer.from(await vscode.workspace.fs.readFile(file)).toString('utf8'));
   if (!transcript) {
-    void vscode.window.showErrorMessage(vscode.l10n.t('{0} is not an exported conversation.', file.path));
+    void showError(vscode.l10n.t('{0} is not an exported conversation.', file.path));
     return undefined;
   }
   const id = newId();
@@ -187,6 +188,6 @@ export async function importConversation(
 async function removeConversation(conversations: Conversations, { id, title }: ListedConversation): Promise<void> {
   const remove = vscode.l10n.t('Delete');
   const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', displayTitle({ title }));
-  const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);
+  const answer = await ask(question, {}, remove);
   if (answer === remove) await conversations.remove(id);
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isMisleadingLink } from '../../chat/page/misleading-link.ts';
 import { type PathLink, readPathLink } from '../../chat/page/path-link.ts';
+import { ask, showInformation } from '../foreign-text.ts';
 import { fileAt, workspaceFile } from './tools/workspace-path.ts';
 
 /** Opens a link of an answer. Only web and mail links: other schemes could run commands in VS Code. */
@@ -9,7 +10,7 @@ export async function openLink(href: string, shown: string): Promise<void> {
   const open = vscode.l10n.t('Open');
   if (isMisleadingLink(href, shown)) {
     const text = vscode.l10n.t('The text of this link does not match its address. It opens {0}', new URL(href).href);
-    if ((await vscode.window.showWarningMessage(text, { modal: true }, open)) !== open) return;
+    if ((await ask(text, {}, open)) !== open) return;
   }
   await vscode.env.openExternal(vscode.Uri.parse(href, true));
 }
@@ -24,7 +25,7 @@ export async function existingPaths(texts: readonly string[]): Promise<readonly 
 export async function openPath(text: string): Promise<void> {
   const found = await findLinked(text);
   if (!found) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('{0} is not in this workspace.', text));
+    void showInformation(vscode.l10n.t('{0} is not in this workspace.', text));
     return;
   }
   const { line, column = 1, endLine } = found.link;

@@ -3,6 +3,7 @@ import { commentLine, findLanguage } from '../../completion/document/languages.t
 import type { LastEditRequest, LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
 import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
+import { showDetails, showInformation } from '../foreign-text.ts';
 import { count, dollars } from './status-text.ts';
 
 const SCHEME = 'svc-last-request';
@@ -26,7 +27,7 @@ export class LastRequestDocument implements vscode.TextDocumentContentProvider, 
   async show(): Promise<void> {
     const last = this.#completion() ?? this.#edit();
     if (last === undefined) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No completion has been requested yet.'));
+      void showInformation(vscode.l10n.t('No completion has been requested yet.'));
       return;
     }
     this.#changed.fire(LAST_REQUEST);
@@ -109,10 +110,10 @@ function describeOutcome({ total, characters, cost, problem }: LoggedOutcome): s
 /** Shows the usage and cost of completions since the window opened. */
 export async function showCost({ counts }: Suggester): Promise<void> {
   const { t } = vscode.l10n;
-  await vscode.window.showInformationMessage(t('Svc completions since this window was opened'), {
-    modal: true,
-    detail: [...usageLines(counts), ...costLines(counts)].join('\n'),
-  });
+  await showDetails(
+    t('Svc completions since this window was opened'),
+    [...usageLines(counts), ...costLines(counts)].join('\n'),
+  );
 }
 
 function usageLines({ requests, failed, inputTokens, outputTokens, estimated, acceptedCharacters }: UsageCounts) {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { globalFolder } from '../../config/load/sources.ts';
+import { ask, showInformation, withoutIcons } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 import { configurationInput } from './input.ts';
 import type { StoredKeys } from './stored-keys.ts';
@@ -35,7 +36,10 @@ async function openConfiguration(): Promise<void> {
 
 /** @param id of the provider, from a link or a card; absent: the user chooses. */
 async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<void> {
-  const known = [...(models.registry?.providers.values() ?? [])].map(({ id, name }) => ({ label: name, id }));
+  const known = [...(models.registry?.providers.values() ?? [])].map(({ id, name }) => ({
+    label: withoutIcons(name),
+    id,
+  }));
   const common = COMMON.filter(({ id }) => !known.some((each) => each.id === id));
   const choices = [...known, ...common];
   const provider =
@@ -57,14 +61,13 @@ async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<vo
 async function signOut(keys: StoredKeys): Promise<void> {
   const stored = [...(await keys.all()).keys()];
   if (stored.length === 0) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No key is stored.'));
+    void showInformation(vscode.l10n.t('No key is stored.'));
     return;
   }
   const remove = vscode.l10n.t('Remove All Keys');
-  const chosen = await vscode.window.showWarningMessage(
+  const chosen = await ask(
     vscode.l10n.t('Remove every stored key?'),
     {
-      modal: true,
       detail: vscode.l10n.t(
         'Keys are stored for: {0}. Keys in svc.jsonc and in the environment are not removed.',
         stored.join(', '),

@@ -14,6 +14,7 @@ import type { Origin } from '../../config/settings/origin.ts';
 import { testConnection } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { errorText, translate } from '../error-text.ts';
+import { escapeMarkdown, markdownCode, showError, showInformation, showProgress } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 import { CONFIGURATION_FILES } from './input.ts';
 
@@ -115,7 +116,7 @@ function aboutValue(
     .slice(0, MAX_VALUES)
     .map(({ path: at, value, secret, origin }) => {
       const below = at.slice(path.length).join('.');
-      const shown = secret ? t('set, not shown') : `\`${JSON.stringify(value).replaceAll('`', '´')}\``;
+      const shown = secret ? t('set, not shown') : markdownCode(JSON.stringify(value));
       const here =
         origin.source.path === document.uri.fsPath
           ? t('line {0}', origin.line)
@@ -136,13 +137,15 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
   const key = endpoint.apiKey;
   const text = new vscode.MarkdownString(undefined, true);
   text.appendMarkdown(`**${escapeMarkdown(provider.name)}**${provider.simulated ? ` (${t('simulated')})` : ''}\n\n`);
-  text.appendMarkdown(`- ${t('Address')}: \`${endpoint.baseURL ?? t('none')}\`${from(settings?.baseURL?.origin)}\n`);
+  text.appendMarkdown(
+    `- ${t('Address')}: ${markdownCode(endpoint.baseURL ?? t('none'))}${from(settings?.baseURL?.origin)}\n`,
+  );
   // Shows the source of the key, never the key.
   text.appendMarkdown(`- ${t('Key')}: ${key ? `${t('set')}${from(key.origin)}` : t('not set')}\n`);
   text.appendMarkdown(`- ${t('Models')}: ${provider.models.size}\n`);
   if (provider.withheld) {
     text.appendMarkdown(
-      `\n$(warning) ${t('Its key is withheld: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
+      `\n$(warning) ${t('Its key is withheld: this project sends it to {0} instead of {1}.', markdownCode(provider.withheld.to), markdownCode(provider.withheld.from))}`,
     );
   }
   if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escapeMarkdown(translate(endpoint.problem))}`);
@@ -160,12 +163,14 @@ function aboutModel(model: Model): vscode.MarkdownString {
     ...model.modalities.input.filter((kind) => kind !== 'text'),
   ];
   const lines = [
-    `**${escapeMarkdown(model.name)}** \`${model.ref}\``,
+    `**${escapeMarkdown(model.name)}** ${markdownCode(model.ref)}`,
     '',
     `- ${t('Context')}: ${tokens(limit.context)}, ${t('output')}: ${tokens(limit.output)}`,
     `- ${t('Price per million tokens')}: ${cost ? `$${cost.input} ${t('in')}, $${cost.output} ${t('out')}` : t('unknown')}`,
-    ...(abilities.length > 0 ? [`- ${t('Abilities')}: ${abilities.join(', ')}`] : []),
-    ...(model.variants.size > 0 ? [`- ${t('Variants')}: ${[...model.variants.keys()].join(', ')}`] : []),
+    ...(abilities.length > 0 ? [`- ${t('Abilities')}: ${escapeMarkdown(abilities.join(', '))}`] : []),
+    ...(model.variants.size > 0
+      ? [`- ${t('Variants')}: ${[...model.variants.keys()].map(markdownCode).join(', ')}`]
+      : []),
     `- ${t('Known from')}: ${model.source}${from(model.origin)}`,
   ];
   return new vscode.MarkdownString(lines.join('\n'), true);
@@ -175,10 +180,6 @@ function from(origin: Origin | undefined): string {
   if (!origin) return '';
   const { source, line } = origin;
   return ` (${escapeMarkdown(source.path)}${source.kind === 'built-in' ? '' : `:${line}`})`;
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&');
 }
 
 function codeLenses(document: vscode.TextDocument, models: Models): vscode.CodeLens[] {
@@ -218,7 +219,7 @@ async function test({ models, transport }: ConfigurationLanguageDeps, id: unknow
   const provider = typeof id === 'string' ? models.registry?.providers.get(id) : undefined;
   if (!provider) return;
   const { t } = vscode.l10n;
-  await vscode.window.withProgress(
+  await showProgress(
     { location: vscode.ProgressLocation.Notification, title: t('Testing {0}…', provider.name), cancellable: true },
     async (_progress, token) => {
       const abort = new AbortController();
@@ -231,11 +232,11 @@ async function test({ models, transport }: ConfigurationLanguageDeps, id: unknow
       });
       const milliseconds = Math.round(performance.now() - started);
       if (result.ok) {
-        void vscode.window.showInformationMessage(
+        void showInformation(
           t('{0} answers in {1} ms and lists {2} models.', provider.name, milliseconds, result.models.length),
         );
       } else {
-        void vscode.window.showErrorMessage(`${provider.name}: ${errorText(result.error)}`);
+        void showError(`${provider.name}: ${errorText(result.error)}`);
       }
     },
   );

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { originDecisionKey } from '../../catalog/credential-scope.ts';
 import type { Provider } from '../../catalog/model.ts';
+import { ask, showInformation } from '../foreign-text.ts';
 import { type Models, workspaceId } from '../models/editor-models.ts';
 
 /**
@@ -52,7 +53,7 @@ async function review(models: Models, id: unknown): Promise<void> {
   const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
   const provider = all.find((each) => each.id === id) ?? withheldInUse(models)[0] ?? all[0];
   if (!provider?.withheld) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No key is withheld in this project.'));
+    void showInformation(vscode.l10n.t('No key is withheld in this project.'));
     return;
   }
   const { from, to } = provider.withheld;
@@ -68,7 +69,7 @@ async function review(models: Models, id: unknown): Promise<void> {
     from,
   );
   // Enter activates the first button, which must be the safe one.
-  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, deny, send);
+  const answer = await ask(question, { detail }, deny, send);
   if (answer === undefined) return;
   await models.decide(originDecisionKey(workspaceId(), provider.id, to), answer === send);
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import { showError, showInformation } from '../foreign-text.ts';
 import { createAdminLink } from './admin-link.ts';
 import type { GatewayProcess, GatewayState } from './process.ts';
 
@@ -26,16 +27,16 @@ async function start(gateway: GatewayProcess): Promise<string | undefined> {
   const copy = vscode.l10n.t('Copy Environment');
   try {
     const url = await gateway.start();
-    void vscode.window
-      .showInformationMessage(vscode.l10n.t('The gateway listens on {0}.', url), copy)
-      .then((choice) => (choice === copy ? copyEnvironment(gateway) : undefined));
+    void showInformation(vscode.l10n.t('The gateway listens on {0}.', url), copy).then((choice) =>
+      choice === copy ? copyEnvironment(gateway) : undefined,
+    );
     return url;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const log = vscode.l10n.t('Show Log');
-    void vscode.window
-      .showErrorMessage(vscode.l10n.t('The gateway did not start: {0}', reason), log)
-      .then((choice) => (choice === log ? vscode.commands.executeCommand('svc.log.show') : undefined));
+    void showError(vscode.l10n.t('The gateway did not start: {0}', reason), log).then((choice) =>
+      choice === log ? vscode.commands.executeCommand('svc.log.show') : undefined,
+    );
     return undefined;
   }
 }
@@ -99,16 +100,14 @@ async function openAdminPage(gateway: GatewayProcess): Promise<string | undefine
     return `${url}/admin`;
   }
   if (link.kind === 'failed') {
-    void vscode.window.showErrorMessage(vscode.l10n.t('The admin page can’t be opened: {0}', link.reason));
+    void showError(vscode.l10n.t('The admin page can’t be opened: {0}', link.reason));
     return undefined;
   }
   const open = vscode.l10n.t('Open Configuration');
-  void vscode.window
-    .showInformationMessage(
-      vscode.l10n.t('The admin page is off. Set gateway.admin to true in svc.jsonc to turn it on.'),
-      open,
-    )
-    .then((choice) => (choice === open ? vscode.commands.executeCommand('svc.config.open') : undefined));
+  void showInformation(
+    vscode.l10n.t('The admin page is off. Set gateway.admin to true in svc.jsonc to turn it on.'),
+    open,
+  ).then((choice) => (choice === open ? vscode.commands.executeCommand('svc.config.open') : undefined));
   return undefined;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../catalog/model-groups.ts';
 import { isCodeModel } from '../../catalog/model-selection.ts';
 import { translate } from '../error-text.ts';
+import { withoutIcons } from '../foreign-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { ModelUse } from './editor-models.ts';
 
@@ -48,18 +49,18 @@ export function pickerItems(content: PickerContent): ModelItem[] {
 function groupHeading({ of }: ModelGroup): string {
   if (of === 'pinned') return vscode.l10n.t('Pinned');
   if (of === 'recent') return vscode.l10n.t('Recently used');
-  return of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name;
+  return withoutIcons(of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name);
 }
 
 function modelItem(model: Model, { use, current, pinned, registry }: PickerContent): ModelItem {
   const simulated = registry?.providers.get(model.provider)?.simulated ? [vscode.l10n.t('simulated')] : [];
   const { problem } = model.endpoint;
-  const warning = problem === undefined ? [] : [`$(warning) ${translate(problem)}`];
+  const warning = problem === undefined ? [] : [`$(warning) ${withoutIcons(translate(problem))}`];
   const unsuited =
     use === 'completion' && !isCodeModel(model) ? [vscode.l10n.t('not made for completion: may be slow or poor')] : [];
   return {
-    label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
-    description: model.ref,
+    label: `${model.ref === current ? '$(check) ' : ''}${withoutIcons(model.name)}`,
+    description: withoutIcons(model.ref),
     detail: [...simulated, ...modelFacts(model).map(factText), ...unsuited, ...warning].join(' · '),
     model,
     buttons: [pinned.includes(model.ref) ? UNPIN : PIN, HIDE, EDIT],

@@ -3,6 +3,7 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
 import { isCodeModel } from '../../catalog/model-selection.ts';
+import { showInformation } from '../foreign-text.ts';
 import type { Models, ModelUse } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
 
@@ -30,7 +31,7 @@ async function warnAboutChatModel({ name }: Model): Promise<void> {
   const { t } = vscode.l10n;
   const other = t('Choose Another Model');
   const text = t('{0} is not made for code completion. Its suggestions may be slow or poor.', name);
-  if ((await vscode.window.showInformationMessage(text, other)) === other) {
+  if ((await showInformation(text, other)) === other) {
     await vscode.commands.executeCommand('svc.completion.pickModel');
   }
 }

@@ -24,6 +24,7 @@ import type { Secret } from '../../config/settings/secret.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { globalFile, readConfig, saveTargets, writeConfig } from '../configuration/files.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
+import { ask, showInformation } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, resolveText } from './edit-provider.ts';
@@ -135,7 +136,7 @@ export class ProviderDialog implements vscode.Disposable {
     const discard = t('Discard Changes');
     const question = t('Discard the changes to {0}?', this.#form.name || this.#form.id || t('the new provider'));
     const detail = t('The provider is not saved.');
-    return (await vscode.window.showWarningMessage(question, { modal: true, detail }, discard)) === discard;
+    return (await ask(question, { detail }, discard)) === discard;
   }
 
   /** Everything that the user can change, to detect changes. */
@@ -390,7 +391,7 @@ function announce({ id, name }: ProviderForm, models: Models): void {
     count === 0
       ? vscode.l10n.t('{0} is saved. The provider does not list its models at the moment.', name || id)
       : vscode.l10n.t('{0} is saved, with {1} models to choose from.', name || id, count);
-  void vscode.window
-    .showInformationMessage(text, choose)
-    .then((chosen) => (chosen === choose ? vscode.commands.executeCommand('svc.model.pick') : undefined));
+  void showInformation(text, choose).then((chosen) =>
+    chosen === choose ? vscode.commands.executeCommand('svc.model.pick') : undefined,
+  );
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { providerPresets } from '../../catalog/presets.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
 import { configurationFile, globalFile } from '../configuration/files.ts';
+import { showError, withoutIcons } from '../foreign-text.ts';
 import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './dialog.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
@@ -66,7 +67,7 @@ export class ProviderDialogs implements vscode.Disposable {
     } catch (error) {
       const path = configurationFile(id, this.#deps.models.settings)?.path ?? '';
       const reason = error instanceof Error ? vscode.l10n.t(error.message) : String(error);
-      void vscode.window.showErrorMessage(`${path}: ${reason}`);
+      void showError(`${path}: ${reason}`);
       return undefined;
     }
   }
@@ -93,7 +94,12 @@ export class ProviderDialogs implements vscode.Disposable {
     const { settings } = this.#deps.models;
     const items = [...(settings?.providers.values() ?? [])]
       .filter(({ id }) => configurationFile(id, settings) !== undefined)
-      .map(({ id, name, origin }) => ({ label: name ?? id, description: id, detail: origin.source.path, id }));
+      .map(({ id, name, origin }) => ({
+        label: withoutIcons(name ?? id),
+        description: id,
+        detail: origin.source.path,
+        id,
+      }));
     if (items.length === 0) {
       this.add();
       return undefined;

@@ -16,6 +16,7 @@ import {
 import { Secret } from '../../config/settings/secret.ts';
 import { configurationFile, readConfig, writeConfig } from '../configuration/files.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
+import { ask } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 
 /** A provider as defined in its file, with the secrets that the page must not receive. */
@@ -103,9 +104,9 @@ export function resolveText(text: string): Secret | undefined {
 
 export async function confirmDelete({ id, name }: ProviderForm): Promise<boolean> {
   const remove = vscode.l10n.t('Delete');
-  const chosen = await vscode.window.showWarningMessage(
+  const chosen = await ask(
     vscode.l10n.t('Delete the provider {0}?', name || id),
-    { modal: true, detail: vscode.l10n.t('It is removed from svc.jsonc, and its key from the key store.') },
+    { detail: vscode.l10n.t('It is removed from svc.jsonc, and its key from the key store.') },
     remove,
   );
   return chosen === remove;

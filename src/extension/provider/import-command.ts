@@ -7,6 +7,7 @@ import { importFiles } from '../../config/provider-form/import-files.ts';
 import { importProviders, importYaml } from '../../config/provider-form/import-providers.ts';
 import { freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
 import { globalFile } from '../configuration/files.ts';
+import { showInformation, withoutIcons } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 
 interface FoundItem extends vscode.QuickPickItem {
@@ -29,7 +30,7 @@ export async function importFromTools(
   const items = found.flatMap(({ name, path, imported }) =>
     imported.providers.map((form): FoundItem => {
       const detail = [form.baseURL, modelCount(form), ...usesText(form.uses ?? {}), path].join(' · ');
-      return { label: form.name || form.id, description: name, detail, form };
+      return { label: withoutIcons(form.name || form.id), description: name, detail: withoutIcons(detail), form };
     }),
   );
   const notes = found.flatMap(({ name, imported }) => imported.notes.map((note) => `${name}: ${note}`));
@@ -37,7 +38,7 @@ export async function importFromTools(
     const text = vscode.l10n.t(
       'No provider was found in the files of Continue, opencode, Kilo, Cline, Zed, llama.vscode or VS Code.',
     );
-    void vscode.window.showInformationMessage([text, ...notes].join(' '));
+    void showInformation([text, ...notes].join(' '));
     return;
   }
   const chosen = await vscode.window.showQuickPick(items, {
@@ -54,7 +55,7 @@ export async function importFromTools(
   // Only the notes of the tools that the user chose.
   const sources = new Set(chosen?.map(({ description }) => description));
   const relevant = found.filter(({ name }) => sources.has(name)).flatMap(({ imported }) => imported.notes);
-  if (relevant.length > 0) void vscode.window.showInformationMessage(relevant.join(' '));
+  if (relevant.length > 0) void showInformation(relevant.join(' '));
 }
 
 function modelCount({ models }: ProviderForm): string {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showInformation } from '../foreign-text.ts';
 import { type CommandItem, commandItem } from './setup-menu.ts';
 
 /** How to turn off the completions of another extension, if a setting does it. */
@@ -88,7 +89,7 @@ export class CompetingExtensions implements vscode.Disposable {
       '{0} and Svc both complete code. Their suggestions replace each other. Turn off the completions of one.',
       name,
     );
-    const chosen = await vscode.window.showInformationMessage(text, other, own);
+    const chosen = await showInformation(text, other, own);
     if (chosen === own) {
       await vscode.workspace
         .getConfiguration('svc.completion')

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
 import { ownEntry } from '../../../base/json.ts';
 import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../../chat/attachment.ts';
+import { showInformation, showWarning } from '../../foreign-text.ts';
 import { mayAttach } from '../attach-approval.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import { gitDiff } from './git.ts';
@@ -35,7 +36,7 @@ export class Attach {
     const found = await this[name]();
     // If an editor is open, the user has just declined to attach its file.
     const refusedFile = name === 'selection' && vscode.window.visibleTextEditors.length > 0;
-    if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(describeMissing(name));
+    if (found.length === 0 && !refusedFile) void showInformation(describeMissing(name));
     return found;
   }
 
@@ -85,7 +86,7 @@ export class Attach {
         () => undefined,
       );
       if (document) return [this.document(document)];
-      void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not a text file.', label));
+      void showWarning(vscode.l10n.t('{0} is not a text file.', label));
       return [];
     }
     const bytes = await vscode.workspace.fs.readFile(uri);
@@ -159,7 +160,7 @@ export function refused(name: string, why: 'too-large' | 'kind'): void {
     why === 'too-large'
       ? vscode.l10n.t('{0} is too large to attach.', name)
       : vscode.l10n.t('{0} can’t be attached here. Drop images, PDFs or files from the Explorer.', name);
-  void vscode.window.showWarningMessage(text);
+  void showWarning(text);
 }
 
 function describeMissing(name: Named): string {

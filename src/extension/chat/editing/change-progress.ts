@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showProgress } from '../../foreign-text.ts';
 
 /** Context key: Escape cancels the change. */
 const RUNNING = 'svc.change.running';
@@ -28,9 +29,7 @@ export class ChangeProgress implements vscode.Disposable {
     await this.#updateContext();
     try {
       const title = vscode.l10n.t('Changing the selection…');
-      return await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
-        run(stopping.signal),
-      );
+      return await showProgress({ location: vscode.ProgressLocation.Window, title }, () => run(stopping.signal));
     } catch (thrown) {
       if (stopping.signal.aborted) return undefined;
       throw thrown;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
+import { showError, showInformation, showWarning } from '../../foreign-text.ts';
 import { mayAttach } from '../attach-approval.ts';
 import type { PendingReviews, ReviewOwner } from '../review/pending-reviews.ts';
 import { askModel, extractCode } from './ask-model.ts';
@@ -26,7 +27,7 @@ const CHARACTERS_AFTER = 40_000;
 export async function changeSelection(deps: ChangeSelectionDeps): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (!editor) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
+    void showInformation(vscode.l10n.t('Open a file first.'));
     return;
   }
   const { document, selection } = editor;
@@ -91,7 +92,7 @@ class SelectionChange implements ReviewOwner {
     try {
       await this.change(instruction);
     } catch (thrown) {
-      void vscode.window.showErrorMessage(errorText(asSvcError(thrown)));
+      void showError(errorText(asSvcError(thrown)));
     }
   }
 
@@ -131,7 +132,7 @@ class SelectionChange implements ReviewOwner {
   }
 
   #warnChanged(): void {
-    void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
+    void showWarning(vscode.l10n.t('The file was changed meanwhile. Try again.'));
   }
 }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { FromPage } from '../../../chat/page/from-page.ts';
 import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
+import { ask, showInformation } from '../../foreign-text.ts';
 import { type CommandTerminals, requireReadable, workingFolder } from '../tools/command-terminals.ts';
 import type { ToolPlaces } from '../tools/own-tools.ts';
 import { applyCode, newFile } from './apply-code.ts';
@@ -25,7 +26,7 @@ export async function codeBlockAction(message: CodeMessage, { proposals, termina
 /** The editor that was used last. The panel has the focus when one of its buttons is pressed. */
 function lastEditor(): vscode.TextEditor | undefined {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
-  if (!editor) void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
+  if (!editor) void showInformation(vscode.l10n.t('Open a file first.'));
   return editor;
 }
 
@@ -49,7 +50,7 @@ async function askAndRun(command: string, terminals: CommandTerminals): Promise<
   const { detail, whole } = commandInQuestion(command);
   const buttons = whole ? [run] : [run, showAll];
   const question = vscode.l10n.t('Run this in the terminal?');
-  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, ...buttons);
+  const answer = await ask(question, { detail }, ...buttons);
   if (answer === showAll) {
     const document = await vscode.workspace.openTextDocument({ content: showUnseen(command) });
     await vscode.window.showTextDocument(document);

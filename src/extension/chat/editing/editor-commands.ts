@@ -4,6 +4,7 @@ import { textAttachment } from '../../../chat/attachment.ts';
 import { SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
+import { showError, showInformation, showProgress } from '../../foreign-text.ts';
 import { mayAttach } from '../attach-approval.ts';
 import type { Attach } from '../attachments/attach.ts';
 import { gitDiff } from '../attachments/git.ts';
@@ -30,7 +31,7 @@ export function editorCommands(deps: EditorCommandDeps) {
     try {
       await run(...args);
     } catch (thrown) {
-      void vscode.window.showErrorMessage(errorText(asSvcError(thrown)));
+      void showError(errorText(asSvcError(thrown)));
     }
   };
   const about = (name: string) =>
@@ -85,7 +86,7 @@ async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<
   const repository = await gitRepository(source);
   const diff = await gitDiff('commit', repository?.rootUri);
   if (!repository || diff === '') {
-    void vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to describe.'));
+    void showInformation(vscode.l10n.t('There are no changes to describe.'));
     return;
   }
   const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
@@ -107,7 +108,7 @@ async function gitRepository(source: unknown): Promise<GitRepository | undefined
 async function explainTerminal(deps: EditorCommandDeps): Promise<void> {
   const text = (await terminalSelection()) || (await terminalText());
   if (text === '') {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Select what to explain in the terminal.'));
+    void showInformation(vscode.l10n.t('Select what to explain in the terminal.'));
     return;
   }
   const attachment = textAttachment({ id: deps.newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text });
@@ -119,7 +120,7 @@ async function explainTerminal(deps: EditorCommandDeps): Promise<void> {
 /** Resolves with undefined if the user cancels. */
 async function withProgress<T>(title: string, run: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (_, token) => {
+  return showProgress(options, async (_, token) => {
     const stopping = new AbortController();
     const cancellation = token.onCancellationRequested(() => stopping.abort());
     try {

@@ -5,6 +5,7 @@ import type { RevertOutcome } from '../../../chat/checkpoints/revert-plan.ts';
 import type { TurnSummary } from '../../../chat/page/page-messages.ts';
 import { type ChangedFile, changedFiles } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
+import { ask, showWarning } from '../../foreign-text.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';
 import type { BeforeTexts } from './before-texts.ts';
 import { type ComparedFile, viewFiles } from './compared-files.ts';
@@ -92,14 +93,13 @@ export class TurnChanges {
     const lost = names('lost');
     if (lost.length > 0) {
       const text = vscode.l10n.t('The earlier content of {0} is no longer kept.', lost.join(', '));
-      void vscode.window.showWarningMessage(text);
+      void showWarning(text);
     }
     const conflicts = names('conflict');
     if (conflicts.length === 0) return;
     const discard = vscode.l10n.t('Discard My Edits');
     const question = vscode.l10n.t('You edited the same lines since. Discard your edits, too?');
-    const options = { modal: true, detail: conflicts.join('\n') };
-    const answer = await vscode.window.showWarningMessage(question, options, discard);
+    const answer = await ask(question, { detail: conflicts.join('\n') }, discard);
     if (answer === discard) await this.#reviews.whileWriting(() => revert(true));
   }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { EFFECTS, type Effect } from '../../../chat/permissions/permission-rules.ts';
 import { parseRule, RULE_KINDS } from '../../../chat/permissions/rule-syntax.ts';
+import { withoutIcons } from '../../foreign-text.ts';
 import type { StoredRules } from './stored-rules.ts';
 
 /** The rules of the conversation that is shown. */
@@ -57,7 +58,9 @@ function ruleItems(stored: StoredRules, conversation: readonly string[]): readon
     for (const rule of rules) {
       const invalid = parseRule(rule) ? '' : vscode.l10n.t('This rule can’t be read and has no effect.');
       const more = { description: invalid, buttons: [revokeButton], rule };
-      items.push(effect === undefined ? { label: rule, ...more } : { label: rule, ...more, effect });
+      items.push(
+        effect === undefined ? { label: withoutIcons(rule), ...more } : { label: withoutIcons(rule), ...more, effect },
+      );
     }
   };
   add(vscode.l10n.t('Allow in this conversation'), conversation);

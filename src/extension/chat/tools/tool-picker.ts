@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { disabledTools, MAX_TOOLS, offeredTools, toolGroups, toolTokens } from '../../../chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
+import { withoutIcons } from '../../foreign-text.ts';
 import { editorTools } from './editor-tools.ts';
 import { changingTools, harmlessTools, type ToolPlaces } from './own-tools.ts';
 
@@ -71,15 +72,15 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
 
 function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
   return toolGroups(tools).flatMap(({ origin, tools: group }) => [
-    { label: origin, kind: vscode.QuickPickItemKind.Separator },
+    { label: withoutIcons(origin), kind: vscode.QuickPickItemKind.Separator },
     ...group.map((tool) => ({
-      label: tool.name,
+      label: withoutIcons(tool.name),
       description: vscode.l10n.t(
         '{0} · {1} tokens',
         tool.changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Read-only'),
         toolTokens(tool),
       ),
-      detail: tool.description.split('\n', 1)[0] ?? '',
+      detail: withoutIcons(tool.description.split('\n', 1)[0] ?? ''),
       tool: tool.name,
     })),
   ]);

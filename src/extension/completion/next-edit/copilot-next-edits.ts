@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showInformation } from '../../foreign-text.ts';
 import { isCompetitorActive } from '../../setup/competing-extensions.ts';
 import type { CommandItem } from '../../setup/setup-menu.ts';
 
@@ -52,7 +53,7 @@ export function copilotItem(): CommandItem {
       const copilot = t('Turn Off Copilot’s Next Edits');
       const own = t('Turn Off Svc’s Next Edits');
       const text = t('Copilot and Svc both show next edits. Turn off those of one.');
-      const chosen = await vscode.window.showInformationMessage(text, copilot, own);
+      const chosen = await showInformation(text, copilot, own);
       const configuration = vscode.workspace.getConfiguration();
       const off = vscode.ConfigurationTarget.Global;
       if (chosen === copilot) await configuration.update(COPILOT_SETTING, false, off);
