@@ -25,7 +25,11 @@ describe('svc completion', () => {
     const line = `source ${script}; COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { PATH: `${bin}:${process.env.PATH}` };
     const printed = execFileSync('bash', ['--norc', '-c', line], { env, encoding: 'utf8', cwd: folder.root });
-    assert.deepEqual(readdirSync(folder.root).filter((name) => name.startsWith('RAN')), [], 'an id was run');
+    assert.deepEqual(
+      readdirSync(folder.root).filter((name) => name.startsWith('RAN')),
+      [],
+      'an id was run',
+    );
     return printed.split('\n').filter((word) => word !== '');
   }
 
@@ -42,9 +46,22 @@ describe('svc completion', () => {
   });
 
   it('svc completion: an id of a provider or a project is never run or expanded', async () => {
-    const hostile = ['$(touch RAN1)', '`touch RAN2`', '$(touch${IFS}RAN3)', '${PATH}', '~', '*', 'a b', ';touch RAN4', '<(touch RAN5)'];
+    const hostile = [
+      '$(touch RAN1)',
+      '`touch RAN2`',
+      '$(touch${IFS}RAN3)',
+      '${PATH}',
+      '~',
+      '*',
+      'a b',
+      ';touch RAN4',
+      '<(touch RAN5)',
+    ];
     const models = hostile.flatMap((id) => [id, `p/${id}`, `p/m:${id}`]);
-    assert.deepEqual(await offeredFrom([...models, 'p/m:high', 'p/@x/y+z'], ['chat', '-m', '']), ['p/m:high', 'p/@x/y+z']);
+    assert.deepEqual(await offeredFrom([...models, 'p/m:high', 'p/@x/y+z'], ['chat', '-m', '']), [
+      'p/m:high',
+      'p/@x/y+z',
+    ]);
     for (const id of hostile) assert.deepEqual(await offeredFrom(models, ['chat', '--model', id]), []);
   });
 
@@ -67,8 +84,14 @@ describe('svc completion', () => {
       const printed = execFileSync(program, [...args, ask.replace('SCRIPT', script)], {
         ...{ env, encoding: 'utf8', cwd: folder.root },
       });
-      assert.deepEqual(printed.split('\n').filter((line) => line.startsWith('a/')), ['a/one']);
-      assert.deepEqual(readdirSync(folder.root).filter((name) => name.startsWith('RAN')), []);
+      assert.deepEqual(
+        printed.split('\n').flatMap((line) => (line.startsWith('a/') ? line.split('\t', 1) : [])),
+        ['a/one'],
+      );
+      assert.deepEqual(
+        readdirSync(folder.root).filter((name) => name.startsWith('RAN')),
+        [],
+      );
     });
   }
 

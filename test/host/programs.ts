@@ -100,8 +100,26 @@ export const COMPOSE_SCHEMA: Program = {
   how: 'unpacked',
 };
 
+export const ZSH: Program = {
+  name: 'zsh',
+  paths: ['/usr/bin/zsh', '/bin/zsh'],
+  debianPackage: 'zsh',
+  reason: 'runs the script of svc completion',
+  how: 'installed',
+};
+
+export const FISH: Program = {
+  name: 'fish',
+  paths: ['/usr/bin/fish', '/opt/homebrew/bin/fish'],
+  debianPackage: 'fish',
+  reason: 'runs the script of svc completion',
+  how: 'installed',
+};
+
 /** All programs that the tests need. */
-export const PROGRAMS: readonly Program[] = [CHROMIUM, POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA];
+export const PROGRAMS: readonly Program[] = [
+  ...[CHROMIUM, POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH],
+];
 
 /** Path of the program; installs or unpacks it when it is absent. @throws with what to install. */
 export function programPath(program: Program): string {

@@ -1,6 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
-import { CADDY, CHROMIUM, COMPOSE_SCHEMA, HAPROXY, NGINX, POSTGRES, type Program, REDIS } from '../host/programs.ts';
+import {
+  CADDY,
+  CHROMIUM,
+  COMPOSE_SCHEMA,
+  FISH,
+  HAPROXY,
+  NGINX,
+  POSTGRES,
+  type Program,
+  REDIS,
+  ZSH,
+} from '../host/programs.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -45,7 +56,7 @@ const servers: Suite = {
   name: 'databases, workers and balancers',
   files: SERVERS,
   mocha: ['--timeout', '180000', ...COMPILED],
-  programs: [POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA],
+  programs: [POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH],
   editor: false,
   built: false,
   usual: true,
