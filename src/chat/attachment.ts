@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart, TextPart } from '../wire/conversation.ts';
 import { estimateTokens, IMAGE_TOKENS, PDF_BYTES_PER_TOKEN } from './session/tokens.ts';
+import { countHidden, markHidden } from './tools/visible-text.ts';
 
 export type AttachmentKind =
   | 'selection'
@@ -25,6 +26,8 @@ export interface Attachment {
   readonly detail?: string;
   /** Estimated number of tokens. */
   readonly tokens: number;
+  /** Number of characters that no one sees. They are marked in the text. */
+  readonly hidden?: number;
   readonly text?: string;
   readonly language?: string;
   readonly media?: { readonly mediaType: string; readonly base64: string };
@@ -50,8 +53,10 @@ export interface TextSource {
 
 export function textAttachment(source: TextSource): Attachment {
   const cut = source.text.length > MAX_TEXT_CHARACTERS;
-  const text = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is omitted]` : source.text;
-  return { ...source, text, tokens: estimateTokens(text) };
+  const own = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is omitted]` : source.text;
+  const hidden = countHidden(own);
+  const text = hidden === 0 ? own : markHidden(own);
+  return { ...source, text, tokens: estimateTokens(text), ...(hidden === 0 ? {} : { hidden }) };
 }
 
 /** Creates an attachment from an image or a PDF; undefined for other types. */
@@ -75,7 +80,10 @@ export function attachmentPart(attachment: Attachment): TextPart | ImagePart | F
   // The fence is longer than any fence in the text, so that the text cannot close it.
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
-  return { type: 'text', text: `${TITLES[kind]} ${detail ?? label}:\n${fence}${language}\n${text}\n${fence}` };
+  return {
+    type: 'text',
+    text: `${TITLES[kind]} ${markHidden(detail ?? label)}:\n${fence}${language}\n${markHidden(text)}\n${fence}`,
+  };
 }
 
 const TITLES: Readonly<Record<AttachmentKind, string>> = {

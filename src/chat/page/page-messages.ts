@@ -29,6 +29,8 @@ export interface ContextChip {
   readonly label: string;
   readonly detail?: string;
   readonly tokens: number;
+  /** Number of characters that no one sees. They are marked in the text. */
+  readonly hidden?: number;
   readonly on: boolean;
 }
 

@@ -1,5 +1,6 @@
 import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/conversation.ts';
 import { attachmentPart } from '../attachment.ts';
+import { markHidden } from '../tools/visible-text.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
 
 const STOPPED = 'The answer was stopped before this call ended. It is unknown whether the call took effect.';
@@ -37,7 +38,7 @@ function userParts(message: Message): UserPart[] {
     return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
   }
   const parts: UserPart[] = (message.attachments ?? []).map(attachmentPart);
-  const text = message.auto ? CONTINUE : (message.prompt ?? messageText(message));
+  const text = message.auto ? CONTINUE : markHidden(message.prompt ?? messageText(message));
   if (text !== '') parts.push({ type: 'text', text });
   return parts;
 }
@@ -88,7 +89,12 @@ function toolResult(part: Part): ToolResultPart[] {
   if (part.type !== 'tool') return [];
   const { state } = part;
   const result = (text: string, failed: boolean): ToolResultPart[] => [
-    { type: 'tool-result', id: part.id, content: [{ type: 'text', text }], ...(failed ? { isError: true } : {}) },
+    {
+      type: 'tool-result',
+      id: part.id,
+      content: [{ type: 'text', text: markHidden(text) }],
+      ...(failed ? { isError: true } : {}),
+    },
   ];
   switch (state.type) {
     case 'done':

@@ -3,6 +3,7 @@ import type { RuleTexts } from '../permissions/permission-rules.ts';
 import type { Caution } from './caution.ts';
 import type { PreparedChange } from './file-change.ts';
 import type { ToolAction } from './tool-action.ts';
+import { markHidden } from './visible-text.ts';
 
 /** The result of a tool. */
 export interface ToolOutcome {
@@ -97,8 +98,11 @@ export function toolKey({ origin, name }: ChatTool): string {
   return `${origin}/${name}`;
 }
 
+/** Descriptions come from other extensions and servers, so hidden text in them is marked. */
 export function toolForModel({ name, description, parameters }: ChatTool): Tool {
-  return { name, description, parameters };
+  const json = JSON.stringify(parameters);
+  const marked = markHidden(json);
+  return { name, description: markHidden(description), parameters: marked === json ? parameters : JSON.parse(marked) };
 }
 
 /** Parses the arguments; undefined if they are not an object. Vendors send an empty text for no arguments. */

@@ -9,6 +9,25 @@ export function showUnseen(text: string): string {
   return text.replace(UNSEEN, (character) => `⟨${codePointName(character)}⟩`);
 }
 
+/**
+ * Text that no one sees and a model reads: Unicode tags other than those of a flag, variation selectors without a base
+ * or after another one, and controls of the text direction. Joiners and the selectors of emoji remain.
+ */
+const HIDDEN =
+  /(\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,6}\u{E007F})|[\u{E0000}-\u{E007F}\u202A-\u202E\u2066-\u2069]|(?<![^\s\p{Cc}\p{Cf}\p{Variation_Selector}])\p{Variation_Selector}/gu;
+
+/** Marks hidden text with its code points, for everything that is sent to a model. The text does not change again. */
+export function markHidden(text: string): string {
+  return text.replace(HIDDEN, (found, flag) => (flag === undefined ? `⟨${codePointName(found)}⟩` : found));
+}
+
+/** Number of characters that `markHidden` marks. */
+export function countHidden(text: string): number {
+  let count = 0;
+  for (const [, flag] of text.matchAll(HIDDEN)) if (flag === undefined) count += 1;
+  return count;
+}
+
 /** Finds a control character other than line break and tab. A shell or a terminal may interpret it. */
 export function findControl(command: string): string | undefined {
   const found = /(?![\n\t])\p{Cc}/u.exec(command)?.[0];

@@ -1,4 +1,5 @@
 import type { Attachment, AttachmentKind } from '../../chat/attachment.ts';
+import { showUnseen } from '../../chat/tools/visible-text.ts';
 import { Icon } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
 import { tokensText } from './figures.ts';
@@ -23,10 +24,11 @@ export function Chips(props: { attachments: readonly Attachment[]; remove?: (id:
   return (
     <ul class="chips" aria-label={t('Attachments')}>
       {attachments.map((each) => (
-        <li key={each.id} class="chip" title={each.detail ?? each.label}>
+        <li key={each.id} class="chip" title={showUnseen(each.detail ?? each.label)}>
           {each.preview ? <img src={each.preview} alt="" /> : <Icon name={ICONS[each.kind]} />}
-          <span class="name">{each.label}</span>
+          <span class="name">{showUnseen(each.label)}</span>
           <span class="figures">{t('{0} tokens', tokensText(each.tokens))}</span>
+          <Hidden count={each.hidden} />
           {remove ? (
             <button
               type="button"
@@ -45,6 +47,17 @@ export function Chips(props: { attachments: readonly Attachment[]; remove?: (id:
   );
 }
 
+/** Characters of the source that no one sees. The model gets a mark in place of each. */
+function Hidden({ count }: { count: number | undefined }) {
+  if (count === undefined) return null;
+  const text = count === 1 ? t('1 invisible character is marked') : t('{0} invisible characters are marked', count);
+  return (
+    <span class="hidden-text" title={text} role="img" aria-label={text}>
+      <Icon name="warning" />
+    </span>
+  );
+}
+
 /** Chips that are sent with each message. A press switches one off or on. */
 export function ContextChips() {
   const { link, state } = usePanel();
@@ -52,7 +65,7 @@ export function ContextChips() {
   if (chips.length === 0) return null;
   return (
     <ul class="chips context" aria-label={t('Sent with each message')}>
-      {chips.map(({ id, kind, label, detail, tokens, on }) => (
+      {chips.map(({ id, kind, label, detail, tokens, hidden, on }) => (
         <li key={id}>
           <button
             type="button"
@@ -66,8 +79,9 @@ export function ContextChips() {
             onClick={() => link.post({ type: 'toggle-context', chip: id })}
           >
             <Icon name={kind === 'editor' ? 'go-to-file' : 'book'} />
-            <span class="name">{label}</span>
+            <span class="name">{showUnseen(label)}</span>
             <span class="figures">{t('{0} tokens', tokensText(tokens))}</span>
+            <Hidden count={hidden} />
             <Icon name={on ? 'close' : 'add'} />
           </button>
         </li>

@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
+import { defined } from '../../../base/json.ts';
 import { findRealPath } from '../../../base/real-path.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import type { ContextChip } from '../../../chat/page/page-messages.ts';
+import { markHidden } from '../../../chat/tools/visible-text.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
 
@@ -80,7 +82,7 @@ export class ConversationContext implements vscode.Disposable {
     const place = folders === '' ? 'No folder is open.' : `The open workspace: ${folders}.`;
     const off = new Set(this.#off);
     const files = (await instructionFiles(this.#document)).filter(({ path }) => !off.has(path));
-    const texts = files.map(({ path, text }) => `Instructions of the user from ${path}:\n${text}`);
+    const texts = files.map(({ path, text }) => `Instructions of the user from ${markHidden(path)}:\n${text}`);
     return [[...BASE, `${place} The system is ${process.platform}.`].join('\n'), ...texts].join('\n\n');
   }
 
@@ -152,13 +154,20 @@ export class ConversationContext implements vscode.Disposable {
 
 type OffChip = Omit<ContextChip, 'on'>;
 
-function editorChip({ label, detail, tokens }: Attachment): OffChip {
-  return { id: EDITOR, kind: 'editor', label, tokens, ...(detail === undefined ? {} : { detail }) };
+function editorChip({ label, detail, tokens, hidden }: Attachment): OffChip {
+  return { id: EDITOR, kind: 'editor', label, tokens, ...defined({ detail, hidden }) };
 }
 
-function fileChip({ path, tokens }: InstructionFile): OffChip {
+function fileChip({ path, tokens, hidden }: InstructionFile): OffChip {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
-  return { id: path, kind: 'instructions', label: name, detail: path, tokens };
+  return {
+    id: path,
+    kind: 'instructions',
+    label: name,
+    detail: path,
+    tokens,
+    ...(hidden === undefined ? {} : { hidden }),
+  };
 }
 
 /** A file of the workspace or a new one. Never one that may contain secrets, and never through a link. */

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { readFrontMatter, textList } from '../../../chat/prompts/front-matter.ts';
 import { estimateTokens } from '../../../chat/session/tokens.ts';
+import { patternFilter } from '../../../chat/tools/search/search-scope.ts';
+import { countHidden, markHidden } from '../../../chat/tools/visible-text.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { globalFolderUri } from '../../configuration/files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
@@ -10,13 +12,17 @@ import { filesIn } from './folder-files.ts';
 export interface InstructionFile {
   /** Path relative to the workspace; for the user's own files, the whole path. */
   readonly path: string;
+  /** Hidden text is marked. */
   readonly text: string;
   readonly tokens: number;
+  readonly hidden?: number;
 }
 
 /** Longer files are cut, with a note at the end. */
 const MAX_CHARACTERS = 60_000;
 const MAX_FILES = 30;
+/** Of one `applyTo`. */
+const MAX_PATTERNS = 100;
 /** Files that hold for a whole folder of the workspace. */
 const ROOT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 
@@ -107,14 +113,23 @@ function appliesTo(
   if (patterns.some((pattern) => pattern === '**' || pattern === '**/*')) return true;
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   if (!document || !folder) return false;
-  return patterns.some(
-    (pattern) => vscode.languages.match({ pattern: new vscode.RelativePattern(folder, pattern) }, document) > 0,
-  );
+  const from = `${folder.uri.path}/`;
+  if (document.uri.scheme !== folder.uri.scheme || !document.uri.path.startsWith(from)) return false;
+  const path = document.uri.path.slice(from.length);
+  // Not VS Code's matcher: it makes a regular expression of the pattern, and ten stars take half a minute.
+  return patterns.slice(0, MAX_PATTERNS).some((pattern) => patternFilter(fromRoot(pattern))(path));
+}
+
+/** A pattern of `applyTo` begins at the folder, one of `.gitignore` without a slash applies at any depth. */
+function fromRoot(pattern: string): string {
+  return pattern.startsWith('**/') ? pattern : `/${pattern.replace(/^(?:\.\/|\/)/, '')}`;
 }
 
 function instructionFile(path: string, body: string): InstructionFile {
-  const text = body.length > MAX_CHARACTERS ? `${body.slice(0, MAX_CHARACTERS)}\n[cut: the rest is omitted]` : body;
-  return { path, text, tokens: estimateTokens(text) };
+  const own = body.length > MAX_CHARACTERS ? `${body.slice(0, MAX_CHARACTERS)}\n[cut: the rest is omitted]` : body;
+  const hidden = countHidden(own);
+  const text = hidden === 0 ? own : markHidden(own);
+  return { path, text, tokens: estimateTokens(text), ...(hidden === 0 ? {} : { hidden }) };
 }
 
 async function readText(uri: vscode.Uri): Promise<string | undefined> {
