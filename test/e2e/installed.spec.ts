@@ -95,8 +95,7 @@ describe('installed package', () => {
     assert.match(readFileSync(file, 'utf8'), /^svc\/.+\n(?:.+\n)*done\n$/);
   });
 
-  it('package: runs with `npx svc` from the packed tarball', async function () {
-    this.timeout(120_000);
+  it('package: runs with `npx svc` from the packed tarball', async () => {
     const npm = join(ROOT, 'node_modules', '.bin', 'npm');
     const run = (file: string, args: readonly string[], env = {}) =>
       execFileSync(file, args, {

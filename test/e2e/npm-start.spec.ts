@@ -102,8 +102,7 @@ fetch(baseURL + '/models', { headers: { authorization: 'Bearer ' + apiKey } }).t
 `;
 
 describe('npm start with a desktop VS Code', () => {
-  it('npm start: opens VS Code with the sample workspace and a running gateway, and ends with it', async function () {
-    this.timeout(60_000);
+  it('npm start: opens VS Code with the sample workspace and a running gateway, and ends with it', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svc-desktop-'));
     const code = join(home, 'code');
     writeFileSync(code, STAND_IN, { mode: 0o755 });
