@@ -44,8 +44,7 @@ describe('the balancers of deploy/', () => {
     });
   }
 
-  it('a rolling restart of three gateways: cuts no stream and fails no request behind balancers with health checks', async function () {
-    this.timeout(120_000);
+  it('a rolling restart of three gateways: cuts no stream and fails no request behind balancers with health checks', async () => {
     const checking = BALANCERS.filter(({ checks }) => checks);
     const loads = checking.map((balancer) => new Load(harness, running.get(balancer)?.url ?? '', CLIENTS));
     for (const [index, gateway] of gateways.entries()) {

@@ -40,8 +40,7 @@ describe('snippets in the documentation', () => {
   });
 
   for (const block of all.filter(({ language, text }) => language === 'sh' && /^(?:svc|curl) /m.test(text))) {
-    it(`${block.page}:${block.line}: runs unchanged against a real gateway`, async function () {
-      this.timeout(60_000);
+    it(`${block.page}:${block.line}: runs unchanged against a real gateway`, async () => {
       using folder = new ProjectFolder();
       const provider = await startSimulatedProvider({ workspace: join(ROOT, 'scripts', 'sample-workspace'), pace: 0 });
       const options = { baseURL: provider.url, fimURL: `${provider.url}/fim`, simulated: true };

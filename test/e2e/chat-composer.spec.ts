@@ -34,6 +34,7 @@ describe('composer in the editor', () => {
     assert.match(harness.lastBody(), /Open file src\/receipt\.ts/);
     await rules.click();
     await frame.locator('.chips.context .off', { hasText: 'AGENTS.md' }).waitFor();
+    await frame.locator('.composer textarea').click();
     await harness.send('Second');
     await frame.locator('.message.assistant[aria-busy="false"]').nth(1).waitFor();
     assert.doesNotMatch(harness.lastBody(), /Always answer in rhymes/);
@@ -57,6 +58,7 @@ describe('composer in the editor', () => {
     harness.answer(answerWith({ text: ['1. Change basket.ts.'] }, { text: ['Done.'] }));
     const frame = await harness.panel();
     await frame.getByRole('button', { name: 'Plan' }).click();
+    await frame.locator('.composer textarea').click();
     await harness.send('Use bigint');
     await waitForAnswerEnd(frame);
     assert.match(harness.lastBody(), /Plan mode: change nothing/);

@@ -104,6 +104,7 @@ describe('chat commands in the editor', () => {
     const CODE = 'export function area(width: number): number {\n  return width;\n}\n\nexport const two = 2;\n';
     const apply = async (answer: string): Promise<void> => {
       harness.answer(answerWith({ text: [answer] }));
+      await runCommand(harness.page, 'Svc: Open Chat');
       const frame = await harness.send('Change it');
       await waitForAnswerEnd(frame);
       await frame.getByRole('button', { name: 'Compare and apply' }).click();

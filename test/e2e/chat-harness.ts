@@ -189,6 +189,7 @@ export function failWith(status: number, body: unknown, headers: Readonly<Record
 
 /** Types with the keyboard alone: a command must have moved the caret into the input. */
 export async function sendMessage(page: Page, frame: Frame, text: string): Promise<Frame> {
+  await waitForCaret(page, frame);
   await typeMessage(page, frame, text);
   await page.keyboard.press('Enter');
   return frame;

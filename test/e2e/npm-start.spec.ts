@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { observePage } from '../host/failure-report.ts';
 import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
-import { sendMessage, waitForCaret } from './chat-harness.ts';
+import { sendMessage } from './chat-harness.ts';
 import { sharedBrowser } from './editor.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -71,7 +71,6 @@ describe('npm start', () => {
   it('npm start: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
-    await waitForCaret(page, panel);
     await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
@@ -103,8 +102,7 @@ fetch(baseURL + '/models', { headers: { authorization: 'Bearer ' + apiKey } }).t
 `;
 
 describe('npm start with a desktop VS Code', () => {
-  it('npm start: opens VS Code with the sample workspace and a running gateway, and ends with it', async function () {
-    this.timeout(60_000);
+  it('npm start: opens VS Code with the sample workspace and a running gateway, and ends with it', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svc-desktop-'));
     const code = join(home, 'code');
     writeFileSync(code, STAND_IN, { mode: 0o755 });

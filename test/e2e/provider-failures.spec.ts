@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { sendMessage, waitForCaret } from './chat-harness.ts';
+import { sendMessage } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-of-the-user-0123456789';
@@ -48,7 +48,6 @@ describe('providers that refuse requests', () => {
     status = 429;
     await runCommand(page, 'Svc: Open Chat');
     const frame = await webviewFrame(page, '.composer textarea');
-    await waitForCaret(page, frame);
     await sendMessage(page, frame, 'Hello');
     const note = frame.locator('.note', { hasText: /Rate limited, retrying in 1\d s/ });
     await note.waitFor();

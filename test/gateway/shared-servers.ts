@@ -28,8 +28,7 @@ const redis = new SharedServer(() => startRedis());
 let redisDatabases = 0;
 
 // A hook of the root suite: it runs after the tests of all files.
-after(async function () {
-  this.timeout(60_000);
+after(async () => {
   await Promise.all([postgres, breakablePostgres, redis].map((each) => each.close()));
 });
 

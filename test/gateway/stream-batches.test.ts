@@ -68,7 +68,7 @@ describe('several frames in one read', () => {
           assert.equal(status, 200);
           assert.equal(normal(text), expected, `cut behind byte ${at}`);
         }
-      }).timeout(60_000);
+      });
 
       it(`frame batches: ${format.own} over ${up}: an error among the frames follows the text before it and is last`, async () => {
         const error = { type: 'overloaded_error', message: 'Simulated overload.' };
@@ -173,7 +173,7 @@ describe('several frames in one read', () => {
       }
     }
     assert.deepEqual([next, rest], [flooded.total, '']);
-  }).timeout(60_000);
+  });
 
   for (const up of UPSTREAMS) {
     it(`frame batches: a disconnected client stops the ${up} upstream at any time, and each request is counted once`, async () => {
@@ -206,7 +206,7 @@ describe('several frames in one read', () => {
         .slice(rows)
         .map(({ outcome }) => outcome);
       assert.deepEqual(outcomes, Array(clients).fill('client-gone'));
-    }).timeout(60_000);
+    });
   }
 });
 

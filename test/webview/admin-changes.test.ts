@@ -5,8 +5,7 @@ import { inPage, typeInto } from '../host/person.ts';
 import { AdminSite } from './admin-site.ts';
 
 /** Keys, live requests, sessions and a lost connection. Each test uses names of its own. */
-describe('changes on the admin page', function () {
-  this.timeout(120_000);
+describe('changes on the admin page', () => {
   let site: AdminSite;
   before(async () => {
     site = await AdminSite.start();

@@ -47,8 +47,7 @@ const answer: Responder = async ({ body }, response) => {
   response.end(JSON.stringify(failing ? { error: { message: 'Overloaded' } } : { id: 'c', choices, usage }));
 };
 
-describe('admin page gallery', function () {
-  this.timeout(120_000);
+describe('admin page gallery', () => {
   let site: AdminSite;
   let request = '';
   before(async () => {

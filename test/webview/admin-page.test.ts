@@ -28,8 +28,7 @@ function ledger(): Partial<UsageRow>[] {
   }));
 }
 
-describe('admin page', function () {
-  this.timeout(120_000);
+describe('admin page', () => {
   let site: AdminSite;
   before(async () => {
     site = await AdminSite.start(ledger());

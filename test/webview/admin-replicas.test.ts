@@ -5,8 +5,7 @@ import { type PostgresServer, startPostgres } from '../gateway/postgres/postgres
 import { ARTIFACTS } from '../host/workbench.ts';
 import { AdminSite } from './admin-site.ts';
 
-describe('replicas on the admin page', function () {
-  this.timeout(120_000);
+describe('replicas on the admin page', () => {
   let postgres: PostgresServer;
   let site: AdminSite;
   before(async () => {

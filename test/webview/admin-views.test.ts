@@ -37,8 +37,7 @@ async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('main [aria-busy="true"], main .loading') === null);
 }
 
-describe('views of the admin page', function () {
-  this.timeout(120_000);
+describe('views of the admin page', () => {
   let site: AdminSite;
   before(async () => {
     site = await AdminSite.start(ledgerOfTeam(Date.now(), 400), {

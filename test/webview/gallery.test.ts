@@ -34,8 +34,7 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   'full-tab': ['answer', { theme: 'light', width: 1000 }],
 };
 
-describe('chat page gallery', function () {
-  this.timeout(120_000);
+describe('chat page gallery', () => {
   let host: PanelHost;
   before(async () => {
     host = await startPanelHost();

@@ -13,8 +13,7 @@ interface Comparison {
   readonly whole: string;
 }
 
-describe('Markdown that arrives in pieces', function () {
-  this.timeout(120_000);
+describe('Markdown that arrives in pieces', () => {
   let host: PanelHost;
   let page: Page;
   before(async () => {

@@ -17,8 +17,7 @@ const append = (value: string): Patch => ({ type: 'append', message: 'm1', part:
 const patches = (from: number, ...list: readonly Patch[]) =>
   ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
 
-describe('accessibility of the chat page', function () {
-  this.timeout(60_000);
+describe('accessibility of the chat page', () => {
   let host: PanelHost;
   let panel: Panel;
   before(async () => {

@@ -18,8 +18,7 @@ const SAID = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Qu
 /** What the corpus loads if nothing prevents it. */
 const HARMFUL = ['/script', '/onerror', '/img', '/iframe', '/style', '/import', '/poster|/video', '/object', '/link'];
 
-describe('each defense of the chat page alone', function () {
-  this.timeout(60_000);
+describe('each defense of the chat page alone', () => {
   let host: PanelHost;
   let elsewhere = '';
   before(async () => {

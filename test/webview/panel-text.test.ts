@@ -10,8 +10,7 @@ const answer = (text: string) =>
     ),
   );
 
-describe('text of an answer', function () {
-  this.timeout(60_000);
+describe('text of an answer', () => {
   let host: PanelHost;
   let panel: Panel;
   before(async () => {

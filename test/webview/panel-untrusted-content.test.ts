@@ -16,8 +16,7 @@ const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = { role: 'user' as const, parts: [text('Question')] };
 const SET = { type: 'model' as const, model: VIEW };
 
-describe('content of a model in the chat page', function () {
-  this.timeout(60_000);
+describe('content of a model in the chat page', () => {
   let host: PanelHost;
   let panel: Panel;
   before(async () => {

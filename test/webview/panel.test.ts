@@ -21,8 +21,7 @@ const append = (value: string): Patch => ({ type: 'append', message: 'm1', part:
 const patches = (from: number, ...list: readonly Patch[]) =>
   ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
 
-describe('chat page', function () {
-  this.timeout(60_000);
+describe('chat page', () => {
   let host: PanelHost;
   let panel: Panel;
   before(async () => {

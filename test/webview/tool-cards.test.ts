@@ -18,8 +18,7 @@ const patches = (from: number, ...list: readonly Patch[]) =>
   ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
 const state = (part: number, next: ToolState): Patch => ({ type: 'tool', message: 'm1', part, state: next });
 
-describe('tool cards of the chat page', function () {
-  this.timeout(60_000);
+describe('tool cards of the chat page', () => {
   let host: PanelHost;
   let panel: Panel;
   before(async () => {

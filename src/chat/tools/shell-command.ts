@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 
 export interface ShellCommand {
   /** The user's shell, as a path or a name. */
@@ -22,8 +22,13 @@ export interface RunningCommand {
 
 /** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
-/** How long to read remaining output after the shell has ended. A background process may keep the pipe open. */
+/**
+ * Reading ends when no output came for this time after the shell has ended. A background process may keep the pipe
+ * open.
+ */
 const DRAIN_MS = 200;
+/** A background process may also print for ever. */
+const DRAIN_ROUNDS = 5;
 /** Reading pauses after this many characters, so that endless output does not fill the terminal's memory. */
 const BURST = 256 * 1024;
 const PAUSE_MS = 50;
@@ -44,12 +49,12 @@ export function startShellCommand({ shell, command, cwd, env, onOutput }: ShellC
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  follow(child, onOutput);
+  const received = follow(child, onOutput);
   // The command may end without reading its input.
   child.stdin?.on('error', () => undefined);
   const signal = (name: NodeJS.Signals) => (posix ? signalGroup(child, name) : endTree(child));
   return {
-    ended: ending(child),
+    ended: ending(child, received),
     input: (text) => void child.stdin?.write(text),
     interrupt: () => signal('SIGINT'),
     kill: () => {
@@ -83,28 +88,40 @@ function commandEnvironment(env: ShellCommand['env']): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 }
 
-function follow(child: ChildProcess, onOutput: (text: string) => void): void {
+/** @returns the number of characters that were read so far. */
+function follow(child: ChildProcess, onOutput: (text: string) => void): () => number {
   let sent = 0;
+  let all = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8');
     stream?.on('data', (text: string) => {
       onOutput(text);
       sent += text.length;
+      all += text.length;
       if (sent < BURST) return;
       sent = 0;
       stream.pause();
       setTimeout(() => stream.resume(), PAUSE_MS);
     });
   }
+  return () => all;
 }
 
-async function ending(child: ChildProcess): Promise<number | NodeJS.Signals> {
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+async function ending(child: ChildProcess, received: () => number): Promise<number | NodeJS.Signals> {
+  let open = true;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve())).then(() => {
+    open = false;
+  });
   const code = await new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (exitCode, signal) => resolve(exitCode ?? signal ?? 1));
   });
-  await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+  for (let before = -1, round = 0; open && before < received() && round < DRAIN_ROUNDS; round += 1) {
+    before = received();
+    await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+    // After a long pause of this process the timer ends first, although output can be read.
+    await immediate();
+  }
   return code;
 }
 

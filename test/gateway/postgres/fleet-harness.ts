@@ -68,8 +68,7 @@ export interface FleetOptions {
 /** Registers what starts and stops the fleet of a suite. */
 export function startFleet({ breaks }: FleetOptions = { breaks: false }): FleetHarness {
   const fleet = new FleetHarness();
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     fleet.server = await (breaks ? sharedBreakablePostgres() : sharedPostgres());
   });
   beforeEach(async () => {

@@ -13,8 +13,7 @@ import { type RedisServer, startRedis } from './redis-server.ts';
 /** The length of a “minute” of these tests. `npm run soak -- rates` runs them with a real one. */
 const MINUTE_MS = 5_000;
 
-describe('rates of several gateways on one Redis, for longer than a minute', function () {
-  this.timeout(120_000);
+describe('rates of several gateways on one Redis, for longer than a minute', () => {
   const limits = { even: { requests: LIMIT }, lopsided: { requests: LIMIT }, alternating: { requests: LIMIT } };
 
   it('600 requests a minute: at least 95 % can be used; even, lopsided and alternating load', async () => {

@@ -10,8 +10,7 @@ describe('gateways with rates in Redis', () => {
   let server: RedisServer;
   let harness: ServeHarness;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     server = await startRedis(PASSWORD);
   });
 

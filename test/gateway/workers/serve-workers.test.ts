@@ -177,8 +177,7 @@ describe('svc serve --workers', () => {
     await starting;
   });
 
-  it('SIGUSR2: replaces all workers, cuts no stream and fails no request', async function () {
-    this.timeout(120_000);
+  it('SIGUSR2: replaces all workers, cuts no stream and fails no request', async () => {
     harness.upstream.respond(slowly);
     const key = await createKey();
     const gateway = await serve('--drain', '30');
@@ -208,8 +207,7 @@ describe('svc serve --workers', () => {
     assert.ok(after.every((pid) => !before.includes(pid)));
   });
 
-  it('SIGUSR2 while the workers start: they are replaced when all are started', async function () {
-    this.timeout(120_000);
+  it('SIGUSR2 while the workers start: they are replaced when all are started', async () => {
     const key = await createKey();
     const gateway = await harness.serve(['--workers', String(WORKERS)]);
     gateway.child.kill('SIGUSR2');
@@ -218,8 +216,7 @@ describe('svc serve --workers', () => {
     assert.equal(await status(gateway, key), 200);
   });
 
-  it('SIGUSR2 while a worker ends by itself: there are as many workers as before', async function () {
-    this.timeout(120_000);
+  it('SIGUSR2 while a worker ends by itself: there are as many workers as before', async () => {
     const gateway = await serve();
     const [first, ...others] = workers(gateway);
     assert.ok(first);

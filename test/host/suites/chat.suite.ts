@@ -140,7 +140,7 @@ describe('models and commands in VS Code', () => {
         for await (const _ of response.text);
       };
       await assert.rejects(failed, { code });
-    }).timeout(60_000);
+    });
   }
 
   it('chat: a model gets the tools of VS Code and of Svc, except for disabled ones', async () => {

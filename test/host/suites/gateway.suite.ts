@@ -105,4 +105,4 @@ describe('the local gateway in VS Code', () => {
       await keep(undefined);
     }
   });
-}).timeout(60_000);
+});
