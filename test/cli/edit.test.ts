@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { ProjectFolder } from '../config/project-folder.ts';
@@ -60,6 +60,35 @@ describe('svc edit', () => {
       prompt(),
       /<filename>edit_history\n--- a\/add\.ts\n\+\+\+ b\/add\.ts\n@@ .*\n-export function add\(a: number, .*\n\+export function add\(a: bigint, /,
     );
+  });
+
+  it('svc edit: a folder that is a repository by its files runs none of its programs', async () => {
+    const git = (...args: string[]) =>
+      execFileSync('git', args, { cwd: path.join(project(), 'docs'), stdio: 'ignore' });
+    folder.write('project/docs/a.ts', CODE);
+    git('init', '-q', '--bare', '.');
+    const ran = path.join(project(), 'RAN');
+    for (const [name, value] of [
+      ['core.bare', 'false'],
+      ['core.worktree', '.'],
+      ['core.fsmonitor', `touch ${ran}; false`],
+      ['core.hooksPath', path.join(project(), 'docs')],
+      ['diff.external', `touch ${ran}`],
+      ['core.pager', `touch ${ran}`],
+      ['core.sshCommand', `touch ${ran}`],
+    ] as const) {
+      git('config', '--file', 'config', name, value);
+    }
+    const own = ['--git-dir=.', '--work-tree=.', '-c', 'core.fsmonitor=', '-c', 'core.hooksPath=/dev/null'];
+    git(...own, 'add', 'a.ts');
+    git(...own, '-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
+    folder.write('project/docs/a.ts', CODE.replace('a: number', 'a: bigint'));
+    rmSync(ran, { force: true });
+    folder.write('project/docs/post-index-change', `#!/bin/sh\ntouch ${ran}\n`);
+    chmodSync(path.join(project(), 'docs', 'post-index-change'), 0o755);
+    upstream.respond((_, response) => answer(response, 'NO_EDITS\n>>>>>>> UPDATED\n'));
+    assert.equal((await svc(folder, ['edit', 'docs/a.ts:1:3'])).code, 0);
+    assert.equal(existsSync(ran), false);
   });
 
   it('svc edit: --apply writes the edit with the line breaks of the file, and changes nothing else', async () => {

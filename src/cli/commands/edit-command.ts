@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
+import { runGit } from '../../base/run-git.ts';
 import { computePrice } from '../../catalog/price.ts';
 import { codeAround } from '../../completion/next-edit/model/edit-region.ts';
 import { maskRequest } from '../../completion/next-edit/model/mask-request.ts';
@@ -86,7 +86,7 @@ async function recentEdits(file: string, io: Io): Promise<EditRequest['edits']> 
   try {
     const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '-U2', 'HEAD', '--', absolute];
     const options = { cwd: path.dirname(absolute), signal: io.signal, maxBuffer: 1024 * 1024, timeout: 5000 };
-    const { stdout } = await promisify(execFile)('git', args, options);
+    const stdout = await runGit(args, options);
     return parseDiff(stdout.replaceAll('\r\n', '\n')).slice(-6);
   } catch {
     return [];

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
+import { runGit } from '../../../base/run-git.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 
-const run = promisify(execFile);
 const MAX = 400_000;
 
 /** Contents of larger new files are left out. */
@@ -90,12 +88,8 @@ class Repository {
     });
   }
 
-  async #git(...args: string[]): Promise<string> {
-    const { stdout } = await run('git', ['--no-optional-locks', ...args], {
-      cwd: this.#folder,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return stdout;
+  #git(...args: string[]): Promise<string> {
+    return runGit(args, { cwd: this.#folder, maxBuffer: 64 * 1024 * 1024 });
   }
 }
 
