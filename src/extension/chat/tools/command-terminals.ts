@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { LongOutput } from '../../../chat/tools/long-output.ts';
 import { type RunningCommand, startShellCommand } from '../../../chat/tools/shell-command.ts';
-import { plainOutput } from '../../../chat/tools/terminal-output.ts';
+import { plainOutput, TerminalFilter } from '../../../chat/tools/terminal-output.ts';
 import type { ToolOutcome } from '../../../chat/tools/tools.ts';
 import { findControl, showUnseen } from '../../../chat/tools/visible-text.ts';
 import { rememberCommand } from '../attachments/terminal-text.ts';
@@ -143,13 +143,14 @@ class CommandTerminal implements vscode.Pseudoterminal {
     this.#show(`\u001b[1m$ ${showUnseen(command)}\u001b[0m\n`);
     const remembered = rememberCommand(this.#terminal, command);
     const output = new LongOutput(MAX);
+    const filter = new TerminalFilter();
     try {
       const running = startShellCommand({
         ...{ shell: userShell(), command, cwd, env: process.env },
         onOutput: (text) => {
           output.append(text);
           remembered.output = (remembered.output + text).slice(-MAX);
-          this.#show(text);
+          this.#show(filter.write(text));
         },
       });
       this.#running = running;
