@@ -11,6 +11,7 @@ import './completion-answers.suite.ts';
 import './completion-settings.suite.ts';
 import './configuration.suite.ts';
 import './excluded-files.suite.ts';
+import './foreign-text.suite.ts';
 import './gateway.suite.ts';
 import './next-edit.suite.ts';
 import './next-edit-model.suite.ts';
