@@ -48,8 +48,8 @@ export interface PreparedCall {
   readonly changes?: readonly PreparedChange[];
   /** The files that it reads, for rules. */
   readonly reads?: readonly string[];
-  /** For a command: whether its shell has POSIX syntax, and whether all its files are in the workspace. */
-  readonly shell?: { readonly posix: boolean; readonly inside: boolean };
+  /** For a command: whether its shell has POSIX syntax, and what is known of its files (see `JudgedCommand`). */
+  readonly shell?: { readonly posix: boolean; readonly inside: boolean; readonly uncertain?: boolean };
   /**
    * Does what was prepared. Called at most once. A failure is also an outcome, which is sent to the model.
    *
