@@ -8,10 +8,22 @@ const WRITES: Readonly<Record<string, string>> = {
   workflow: '.github/workflows/ci.yml .GitHub/Workflows/ci.yaml .gitlab-ci.yml .circleci/config.yml Jenkinsfile',
   settings: 'svc.json svc.jsonc sub/SVC.jsonc .svc/prompts/x.prompt.md',
   shell: '.envrc .bashrc .bash_profile .profile .zshrc .zshenv .zprofile home/.zlogin .config/fish/config.fish',
-  package: 'package.json packages/a/package.json .npmrc .yarnrc.yml .pnpmfile.cjs .cargo/config.toml',
+  package:
+    'package.json packages/a/package.json .npmrc .yarnrc.yml .pnpmfile.cjs .cargo/config.toml package-lock.json yarn.lock pnpm-lock.yaml Cargo.lock mix.exs Gemfile go.mod pyproject.toml',
+  build:
+    'build.rs a.csproj Directory.Build.props Directory.Build.targets eslint.config.js .eslintrc.js prettier.config.js ' +
+    'vite.config.ts conftest.py .pylintrc build.gradle settings.gradle gradlew .mvn/extensions.xml pom.xml CMakeLists.txt ' +
+    '.rubocop.yml .gdbinit .lldbinit x.pth web.config server.xml a.vcxproj a.proj a.targets a.props Makefile tox.ini ' +
+    'vitest.config.mts tsconfig.json gulpfile.js Dockerfile compose.yaml Rakefile setup.py BUILD.bazel .clangd',
+  agent:
+    'AGENTS.md CLAUDE.md CLAUDE.local.md .github/copilot-instructions.md .github/instructions/a.md .github/prompts/b.md ' +
+    '.claude/settings.json .gemini/settings.json .codex/config.toml opencode.json .cursorrules .windsurf/rules/a.md ' +
+    '.clinerules .roo/mcp.json docs/x.instructions.md y.prompt.md GEMINI.md .amazonq/cli-agents/x.json .aider.conf.yml',
   secret: 'prod.tfvars server.pem id_rsa .netrc',
 };
-const FREE = 'src/a.ts README.md .gitignore package-lock.json.md .github/CODEOWNERS src/git/config.ts vscode/x.json';
+const FREE =
+  'build/a.ts workspace/a.ts agents/a.md rules/a.ts configure/a.ts tests/a.py docs/lock.md src/config.ts ' +
+  'src/a.ts README.md .gitignore package-lock.json.md .github/CODEOWNERS src/git/config.ts vscode/x.json';
 
 describe('caution: writes that always need approval', () => {
   for (const [kind, paths] of Object.entries(WRITES)) {
