@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { judgeCommand, offeredPrefixes } from '../../src/chat/permissions/command-verdict.ts';
 import { judge, NO_RULES, offeredRules, type Subject } from '../../src/chat/permissions/permission-rules.ts';
+import { readRuleSetting } from '../../src/chat/permissions/rule-syntax.ts';
 import { splitCommandLine } from '../../src/chat/permissions/shell-syntax.ts';
 import { assertLinear } from '../linear-time.ts';
 
@@ -531,5 +532,40 @@ describe('rules for files, addresses and tools', () => {
   it('rules: a rule that can’t be read has no effect', () => {
     const rules = { ...NO_RULES, allow: ['edit', 'edit:', 'everything:**', ':**'] };
     assert.equal(judge([edit('a')], rules).effect, 'none');
+  });
+
+  const MISTAKES: readonly [setting: unknown, deny: readonly string[]][] = [
+    [{ deny: ['command:rm', 5] }, ['command:rm', '5']],
+    [{ deny: ['command:rm', null], allow: ['edit:**'] }, ['command:rm', 'null']],
+    [{ deny: 'command:rm commands:x' }, ['command:rm commands:x']],
+    [{ deny: ['commands:rm'] }, ['commands:rm']],
+    [{ deny: ['Command:rm'] }, ['Command:rm']],
+    [{ deny: ['rm'] }, ['rm']],
+    [{ deny: { 'command:rm': true } }, ['{"command:rm":true}']],
+    [{ denied: ['command:rm'] }, ['denied']],
+    [['command:rm'], ['["command:rm"]']],
+    ['command:rm', ['"command:rm"']],
+  ];
+  for (const [setting, deny] of MISTAKES) {
+    it(`rules: a list that denies still restricts with a mistake: ${JSON.stringify(setting)}`, () => {
+      const read = readRuleSetting(setting);
+      assert.deepEqual(read.deny, deny);
+      const rules = { ...read, allow: ['edit:**', 'command:npm', 'tool:a/b'] };
+      const npm: Subject = { kind: 'command', command: 'npm test', posix: true, inside: true };
+      const known = deny[0] === 'command:rm commands:x';
+      for (const subject of [edit('a'), npm, { kind: 'tool', key: 'a/b' }] as const)
+        assert.equal(judge([subject], rules).effect, known ? 'allow' : 'ask');
+      assert.equal(offeredRules([npm], { ...read, allow: [] }) === undefined, !known);
+      const rm = judge([{ ...npm, command: 'rm x' }], rules).effect;
+      assert.equal(rm, deny.includes('command:rm') ? 'deny' : known ? 'none' : 'ask');
+    });
+  }
+
+  it('rules: mistakes in a list that asks make each call a question, those in a list that allows have no effect', () => {
+    const rules = { ...readRuleSetting({ allow: ['edit:**', 5, null], ask: [7] }) };
+    assert.deepEqual(rules, { allow: ['edit:**'], ask: ['7'], deny: [] });
+    assert.equal(judge([edit('a')], rules).effect, 'ask');
+    assert.deepEqual(readRuleSetting(undefined), NO_RULES);
+    assert.deepEqual(readRuleSetting({}), NO_RULES);
   });
 });
