@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { judgeCommand, offeredPrefixes } from '../../src/chat/permissions/command-verdict.ts';
 import { judge, NO_RULES, offeredRules, type Subject } from '../../src/chat/permissions/permission-rules.ts';
+import { readRuleSetting } from '../../src/chat/permissions/rule-syntax.ts';
 import { splitCommandLine } from '../../src/chat/permissions/shell-syntax.ts';
 import { assertLinear } from '../linear-time.ts';
 
@@ -25,6 +26,16 @@ describe('command line of a shell', () => {
     ['echo $HOME ${HOME} *.ts ~/x', ['echo ? ? ? ?']],
     ['a 2>&1 | b >/dev/null 2>&1', ['a', 'b']],
     ['git \\\n status', ['git status']],
+    // The shell removes a backslash with a line break before it reads operators.
+    ['npm test "$\\\n(touch a)"', ['touch a', 'npm test ?']],
+    ['npm test "$\\\n\\\n(touch a)"', ['touch a', 'npm test ?']],
+    ['npm test <\\\n(touch a)', ['touch a', 'npm test ?']],
+    ['npm test &\\\n& touch a', ['npm test', 'touch a']],
+    ['a\\ #$\\\n(touch a)', ['touch a', '?']],
+    ['gi\\\nt pu\\\nsh', ['git push']],
+    ["echo 'a\\\n' b", ['echo a\\\n b']],
+    ['echo a # b \\\ntouch c', ['echo a', 'touch c']],
+    ['echo a\\\\\ntouch c', ['echo a\\', 'touch c']],
   ];
   for (const [line, commands] of CASES) {
     it(`shell: splits ${JSON.stringify(line)}`, () => {
@@ -47,6 +58,14 @@ describe('command line of a shell', () => {
       "echo $'a'",
       'echo `a \\`b\\``',
       '{ rm x; }',
+    ],
+    ...[
+      'npm test "$\\\n{x@P}"',
+      'npm test "$(echo "$\\\n(touch a)")"',
+      "npm test $\\\n'\\x72m'",
+      'npm test "$\\\n[1]"',
+      'echo "$(a)#\\\n"',
+      'cat <\\\n<x\nb\nx',
     ],
     ...['! rm x', 'time rm x', 'cat <> x', '((a))', 'a > $(rm x)'],
   ];
@@ -291,6 +310,115 @@ describe('rules for commands', () => {
     it(`command: is denied: ${command}`, () => assert.equal(verdict(command, { deny: ['rm -rf'] }), 'deny'));
   }
 
+  const HIDDEN: readonly [command: string, rule: string][] = [
+    ['git --no-pager push', 'git push'],
+    ['git -c a=b push', 'git push'],
+    ['git -C . push', 'git push'],
+    ['npm --silent publish', 'npm publish'],
+    ['ionice rm x', 'rm'],
+    ['setsid -w /usr/bin/RM x', 'rm'],
+    ['npm test "$\\\n(git push; touch a)"', 'git push'],
+    ['for i in a; do gi\\\nt push; done', 'git push'],
+    ['git push origin --force=x', 'git push --force'],
+    ['rm -r -v -f x', 'rm -rf'],
+    ['rm -fr x', 'rm -rf'],
+    ['docker run a sh -c "rm -rf x"', 'rm -rf'],
+    ['npm exec -c "git push"', 'git push'],
+    ['git.exe push', 'git push'],
+  ];
+  for (const [command, rule] of HIDDEN) {
+    it(`command: ${rule} is denied anywhere: ${JSON.stringify(command)}`, () => {
+      const [program = ''] = command.split(' ');
+      assert.equal(verdict(command, { allow: [program], deny: [rule] }), 'deny');
+    });
+  }
+
+  it('command: a word that may become a denied one is asked', () => {
+    const rules = { allow: ['git'], deny: ['git push'] };
+    for (const command of ['git pu*h', 'git {push,x}', 'git {pu.,push}', 'git $X', 'git $(echo push)'])
+      assert.notEqual(verdict(command, rules), 'allow', command);
+    assert.equal(verdict('git add *.ts', rules), 'allow');
+  });
+
+  it('command: options that write or run are not covered by a rule without them', () => {
+    const cases: readonly [rule: string, commands: readonly string[]][] = [
+      [
+        'git log',
+        ['git log --output=a', 'git log --outp=a', 'git log --output a', 'git log --ext-diff', 'git log --textconv'],
+      ],
+      ['git diff', ['git diff --ext-diff', 'git diff -Oa', 'git diff --no-index -o a']],
+      ['git grep', ['git grep -Ovim x', 'git grep --open-files-in-pager=x y']],
+      ['git', ['git -c a=b log', 'git --exec-path=. log', 'git clone ext::sh', 'git fetch --upload-pack=x']],
+      ['sort', ['sort -o a b', 'sort -uo a b', 'sort --compress-program=x a', 'sort --o=a b']],
+      ['rg', ['rg --pre x y', 'rg --pre=x y', 'rg --hostname-bin x y']],
+      ['fd', ['fd -x rm', 'fd -X rm', 'fd -Hx rm', 'fd --exec rm', 'fd --exec-batch rm']],
+      [
+        'tar',
+        [
+          'tar -xf a --to-command=x',
+          'tar -I x -xf a',
+          'tar -xf a --checkpoint-action=exec=x',
+          'tar --use-comp=x -xf a',
+        ],
+      ],
+      ['man', ['man -P x a', 'man --pager=x a']],
+      ['xxd', ['xxd -r a b']],
+      ['go test', ['go test -exec x', 'go test -o a', 'go test -toolexec=x', 'go test -coverprofile=a']],
+      ['npm test', ['npm test --prefix other', 'npm test --script-shell=x', 'npm test --node-options=x']],
+      ['vim', ['vim +!x a', 'vim -c !x']],
+      ['make', ['make -f other', 'make -C other', 'make --eval=x']],
+    ];
+    for (const [rule, commands] of cases) {
+      for (const command of commands) assert.equal(verdict(command, { allow: [rule] }), 'none', command);
+    }
+    assert.equal(verdict('git log --output=a', { allow: ['git log --output=a'] }), 'allow');
+    for (const command of [
+      'go test -count=1 -v ./...',
+      'git log -p -1',
+      'rg --pretty x',
+      'npm test -- --watch',
+      'sort -u a',
+    ])
+      assert.equal(
+        verdict(command, {
+          allow: [
+            command
+              .split(' ')
+              .slice(0, command.startsWith('r') || command.startsWith('s') ? 1 : 2)
+              .join(' '),
+          ],
+        }),
+        'allow',
+        command,
+      );
+  });
+
+  it('command: a rule covers words that the shell replaces only if their values can be found', () => {
+    for (const command of ['cat *.ts', 'cat ~/x', 'cat "$PWD"/a', 'cat a{b,c}'])
+      assert.equal(verdict(command, { allow: ['cat'] }), 'allow', command);
+    for (const command of ['cat $X', 'cat $(echo .en)v', 'cat `x`', 'cat "${HOME}"', 'cat <(cat a)', 'cat "$PWD$X"'])
+      assert.equal(verdict(command, { allow: ['cat', 'echo', 'x'] }), 'none', command);
+  });
+
+  it('command: connections, other processes and input from elsewhere are asked also under a rule', () => {
+    for (const command of [
+      ...['cat < /dev/tcp/a.example/80', 'cat < /dev/udp/a/1', 'cat < /proc/self/environ', 'cat /proc/1/environ'],
+      ...[
+        'cat //proc/self/environ',
+        'cat < /./dev/tcp/a/1',
+        'cat < /dev/fd/3',
+        'head -n1 --x=/proc/self/maps',
+        'tail -f/proc/1/x',
+      ],
+    ])
+      assert.equal(verdict(command, { allow: ['cat', 'head', 'tail'] }), 'none', command);
+    const judged = { command: 'cat < ../a', posix: true, inside: false };
+    const rules = { allow: ['cat'], ask: [], deny: [] };
+    assert.equal(judgeCommand(judged, rules).effect, 'allow');
+    assert.equal(judgeCommand({ ...judged, uncertain: true }, rules).effect, 'none');
+    assert.equal(offeredPrefixes({ ...judged, uncertain: true }, { ...rules, allow: [] }), undefined);
+  });
+
   it('command: words inside a text of another command are not denied', () => {
     assert.equal(verdict('git commit -m "rm -rf is gone"', { deny: ['rm -rf'] }), 'none');
   });
@@ -298,8 +426,25 @@ describe('rules for commands', () => {
   const OFFERED: readonly [command: string, prefixes: readonly string[] | undefined][] = [
     ['npm run build -- --watch', ['npm run build']],
     ['npm test && git status && npx tsc -p .', ['npm test', 'npx tsc']],
-    ['make', ['make']],
-    ['pytest tests/a.py', ['pytest']],
+    ['make', undefined],
+    ['make build', ['make build']],
+    ['pytest tests/a.py', ['pytest tests/a.py']],
+    ['cat $X; cat -s', undefined],
+    ['tsx a.ts', ['tsx a.ts']],
+    ['tsx -e x', undefined],
+    ['java -jar a.jar', undefined],
+    ['ts-node src/a.ts b', ['ts-node src/a.ts']],
+    ['git log --output=a', undefined],
+    ['sort -o a b', undefined],
+    ...['python3.11 a.py', 'gawk x a', 'lua a.lua', 'bash5 a', 'osascript a', 'crontab a', 'strace ls', 'script a'].map(
+      (command): [string, undefined] => [command, undefined],
+    ),
+    ...['unshare a', 'setsid a', 'flock a b', 'parallel a', 'pkexec a', 'tmux a', 'gdb a', 'ed a', 'vim a'].map(
+      (command): [string, undefined] => [command, undefined],
+    ),
+    ...['dig a.example', 'ping a', 'perl5.36 a', 'ionice npm test', 'pypy3 a.py', 'Rscript a.R', 'nvim a'].map(
+      (command): [string, undefined] => [command, undefined],
+    ),
     ['git -C x push', undefined],
     ['rm -rf build', undefined],
     ['bash x.sh', undefined],
@@ -387,5 +532,40 @@ describe('rules for files, addresses and tools', () => {
   it('rules: a rule that can’t be read has no effect', () => {
     const rules = { ...NO_RULES, allow: ['edit', 'edit:', 'everything:**', ':**'] };
     assert.equal(judge([edit('a')], rules).effect, 'none');
+  });
+
+  const MISTAKES: readonly [setting: unknown, deny: readonly string[]][] = [
+    [{ deny: ['command:rm', 5] }, ['command:rm', '5']],
+    [{ deny: ['command:rm', null], allow: ['edit:**'] }, ['command:rm', 'null']],
+    [{ deny: 'command:rm commands:x' }, ['command:rm commands:x']],
+    [{ deny: ['commands:rm'] }, ['commands:rm']],
+    [{ deny: ['Command:rm'] }, ['Command:rm']],
+    [{ deny: ['rm'] }, ['rm']],
+    [{ deny: { 'command:rm': true } }, ['{"command:rm":true}']],
+    [{ denied: ['command:rm'] }, ['denied']],
+    [['command:rm'], ['["command:rm"]']],
+    ['command:rm', ['"command:rm"']],
+  ];
+  for (const [setting, deny] of MISTAKES) {
+    it(`rules: a list that denies still restricts with a mistake: ${JSON.stringify(setting)}`, () => {
+      const read = readRuleSetting(setting);
+      assert.deepEqual(read.deny, deny);
+      const rules = { ...read, allow: ['edit:**', 'command:npm', 'tool:a/b'] };
+      const npm: Subject = { kind: 'command', command: 'npm test', posix: true, inside: true };
+      const known = deny[0] === 'command:rm commands:x';
+      for (const subject of [edit('a'), npm, { kind: 'tool', key: 'a/b' }] as const)
+        assert.equal(judge([subject], rules).effect, known ? 'allow' : 'ask');
+      assert.equal(offeredRules([npm], { ...read, allow: [] }) === undefined, !known);
+      const rm = judge([{ ...npm, command: 'rm x' }], rules).effect;
+      assert.equal(rm, deny.includes('command:rm') ? 'deny' : known ? 'none' : 'ask');
+    });
+  }
+
+  it('rules: mistakes in a list that asks make each call a question, those in a list that allows have no effect', () => {
+    const rules = { ...readRuleSetting({ allow: ['edit:**', 5, null], ask: [7] }) };
+    assert.deepEqual(rules, { allow: ['edit:**'], ask: ['7'], deny: [] });
+    assert.equal(judge([edit('a')], rules).effect, 'ask');
+    assert.deepEqual(readRuleSetting(undefined), NO_RULES);
+    assert.deepEqual(readRuleSetting({}), NO_RULES);
   });
 });

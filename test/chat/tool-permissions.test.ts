@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { NO_RULES } from '../../src/chat/permissions/permission-rules.ts';
+import { NO_RULES, type RuleTexts } from '../../src/chat/permissions/permission-rules.ts';
 import type { Caution } from '../../src/chat/tools/caution.ts';
 import { type FileChange, textChange } from '../../src/chat/tools/file-change.ts';
 import { ToolRunner, type ToolRunnerDeps } from '../../src/chat/tools/tool-runner.ts';
-import type { ChatTool, ToolDecision } from '../../src/chat/tools/tools.ts';
+import type { ChatTool, NamedFile, ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './test-session.ts';
 
@@ -287,5 +287,106 @@ describe('several calls of one answer', () => {
     assert.deepEqual(await run('npm test -- a'), { type: 'done', output, exitCode: 2, ms: 0 });
     assert.deepEqual(await run('rm x'), { type: 'denied', reason: '', rule: 'command:rm' });
     assert.deepEqual([ran, runner.conversationRules], [['npm test -- a'], []]);
+  });
+});
+
+describe('files that a call names', () => {
+  const SECRET = 'API_TOKEN=12345';
+  const caution = { kind: 'shell', path: '.env' } as const;
+
+  /** Calls a tool whose check fails with text of the file. Returns what the model reads. */
+  async function answer(file: Partial<NamedFile>, rules: Partial<RuleTexts>) {
+    let prepared = 0;
+    let asked = 0;
+    const states: ToolState[] = [];
+    const tool: ChatTool = {
+      ...toolNamed('edit'),
+      files: async () => [{ path: 'private/a.ts', access: ['read', 'edit'], ...file }],
+      prepare: async () => {
+        prepared += 1;
+        throw new Error(`old_text was not found. The most similar text: ${SECRET}`);
+      },
+    };
+    const runner: ToolRunner = new ToolRunner({
+      ...{ now: () => 0, tools: () => [tool] },
+      rules: { rules: () => ({ ...NO_RULES, ...rules }), allow: () => undefined },
+      patch: (patch) => {
+        if (patch.type !== 'tool') return;
+        states.push(patch.state);
+        if (patch.state.type === 'waiting') asked += 1;
+      },
+    });
+    const calls = [call(0, 'edit'), call(1, 'edit')];
+    await runner.run('m', calls, new AbortController().signal);
+    return { prepared, asked, text: JSON.stringify(states) };
+  }
+
+  const HIDDEN: readonly [name: string, file: Partial<NamedFile>, rules: Partial<RuleTexts>][] = [
+    ['a kind with secrets', { path: '.env', secret: true, caution }, {}],
+    ['a kind with secrets under a rule', { path: '.env', secret: true, caution }, { allow: ['edit:**', 'read:**'] }],
+    ['a rule that asks', {}, { ask: ['read:private/**'] }],
+    ['a rule that asks, in a folder with an ambiguous name', { path: '/w/private/a.ts' }, { ask: ['read:private/**'] }],
+  ];
+  for (const [name, file, rules] of HIDDEN) {
+    it(`named file: a failed check shows no text of the file: ${name}`, async () => {
+      const { text } = await answer(file, rules);
+      assert.ok(!text.includes(SECRET), text);
+      assert.match(text, /does not fit the file/);
+    });
+  }
+
+  for (const rule of ['read:private/**', 'edit:private/**', 'read:*.ts', 'edit:**', 'read:PRIVATE']) {
+    it(`named file: is not opened if a rule denies it: ${rule}`, async () => {
+      const { prepared, asked, text } = await answer({}, { allow: ['edit:**'], deny: [rule] });
+      assert.deepEqual([prepared, asked], [0, 0]);
+      assert.ok(text.includes(rule) && !text.includes(SECRET), text);
+    });
+  }
+
+  it('named file: another file keeps the exact reason for the model', async () => {
+    const { text } = await answer({ path: 'src/a.ts' }, { deny: ['read:private/**'], ask: ['read:drafts'] });
+    assert.ok(text.includes(SECRET));
+  });
+
+  for (const ask of [true, false]) {
+    it(`named file: a call without confirmation is asked for it: ${ask ? 'by a rule' : 'by its kind'}`, async () => {
+      const waiting: ToolState[] = [];
+      const tool: ChatTool = {
+        ...toolNamed('find'),
+        files: async () => [{ path: '.env', access: ['read'], ...(ask ? {} : { caution, secret: true }) }],
+      };
+      const runner: ToolRunner = new ToolRunner({
+        ...{ now: () => 0, tools: () => [tool] },
+        rules: { rules: () => ({ ...NO_RULES, ask: ask ? ['read:.env'] : [] }), allow: () => undefined },
+        patch: (patch) => {
+          if (patch.type !== 'tool' || patch.state.type !== 'waiting') return;
+          waiting.push(patch.state);
+          runner.decide('call_0', { type: 'deny', reason: '' });
+        },
+      });
+      await runner.run('m', [call(0, 'find')], new AbortController().signal);
+      assert.deepEqual(waiting, [ask ? { type: 'waiting' } : { type: 'waiting', caution }]);
+    });
+  }
+
+  it('named file: results of searches leave out files that a rule denies or asks about', async () => {
+    let found: readonly boolean[] = [];
+    const tool: ChatTool = {
+      ...toolNamed('search'),
+      prepare: () => ({
+        confirmation: false,
+        run: async ({ mayRead }) => {
+          found = ['a.ts', 'private/a.ts', 'drafts/a.ts'].map((path) => mayRead?.(path) ?? true);
+          return { output: '' };
+        },
+      }),
+    };
+    const rules = { ...NO_RULES, ask: ['read:drafts/**'], deny: ['read:private/**'] };
+    const runner = new ToolRunner({
+      ...{ now: () => 0, tools: () => [tool], patch: () => undefined },
+      rules: { rules: () => rules, allow: () => undefined },
+    });
+    await runner.run('m', [call(0, 'search')], new AbortController().signal);
+    assert.deepEqual(found, [true, false, false]);
   });
 });

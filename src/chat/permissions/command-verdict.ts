@@ -8,6 +8,8 @@ export interface JudgedCommand {
   readonly posix: boolean;
   /** Whether all its files are in the workspace. If not, no built-in permission applies. */
   readonly inside: boolean;
+  /** Its input is from outside the workspace, or the files that a word of it names are not known. No rule allows it. */
+  readonly uncertain?: boolean;
 }
 
 /** Texts of command rules: the first words of a command. */
@@ -26,16 +28,28 @@ export type Verdict =
 /** Judges a whole command line: each command in it must be allowed, and none denied. */
 export function judgeCommand(judged: JudgedCommand, rules: CommandRules): Verdict {
   const commands = parseCommand(judged);
-  const denied = rules.deny.find((rule) => mentions(judged.command, commands, rule));
+  const denied = rules.deny.find((rule) => mentions(judged.command, commands, rule, false));
   if (denied !== undefined) return { effect: 'deny', rule: denied };
   if (commands === undefined || commands.length === 0) return { effect: 'none' };
-  if (commands.some(({ words }) => rules.ask.some((rule) => startsWith(words, rule)))) return { effect: 'ask' };
+  const restricted = commands.some(({ words }) => rules.ask.some((rule) => startsWith(words, rule)));
+  if (restricted || rules.ask.some((rule) => mentions(judged.command, commands, rule, false))) return { effect: 'ask' };
+  // A word that the shell replaces may become a denied one.
+  if (rules.deny.some((rule) => mentions(judged.command, commands, rule, true))) return { effect: 'ask' };
   return { effect: commands.every((command) => isAllowed(command, judged, rules)) ? 'allow' : 'none' };
 }
 
-function isAllowed(command: SimpleCommand, { inside }: JudgedCommand, { allow }: CommandRules): boolean {
+function isAllowed(command: SimpleCommand, { inside, uncertain }: JudgedCommand, { allow }: CommandRules): boolean {
   if (!isPlain(command)) return false;
-  return allow.some((rule) => startsWith(command.words, rule)) || (inside && isReadOnly(command.words));
+  const { words } = command;
+  if ([...words.map(({ text }) => text), ...command.reads].some(isSystemPath)) return false;
+  if (inside && isReadOnly(words)) return true;
+  if (uncertain || !words.every(({ literal, pattern }) => literal || pattern !== undefined)) return false;
+  return allow.some((rule) => startsWith(words, rule) && !hasRiskyOption(words, ruleWords(rule)));
+}
+
+/** Network connections of bash, and files with variables and memory of programs. */
+function isSystemPath(text: string): boolean {
+  return /(?:^|[=:@,]|^-\w)\/+(?:\.\/+)*(?:dev\/+(?:tcp|udp|fd)|proc)(?:\/|$)/i.test(text);
 }
 
 /** The commands of a line; undefined if it is not understood. */
@@ -55,12 +69,14 @@ export function parseCommand({
  */
 export function offeredPrefixes(judged: JudgedCommand, rules: CommandRules): readonly string[] | undefined {
   const commands = parseCommand(judged);
-  if (commands === undefined) return undefined;
+  if (commands === undefined || judged.uncertain) return undefined;
   const prefixes: string[] = [];
   for (const command of commands) {
     if (isAllowed(command, judged, rules)) continue;
     const prefix = isPlain(command) ? prefixOf(command.words) : undefined;
     if (prefix === undefined) return undefined;
+    // The offered rule would not cover this command.
+    if (!isAllowed(command, judged, { ...rules, allow: [prefix] })) return undefined;
     prefixes.push(prefix);
   }
   return prefixes.length === 0 ? undefined : [...new Set(prefixes)];
@@ -83,28 +99,70 @@ const TOO_POWERFUL = new Set([
   // Builtins that change what the next commands of the line mean.
   ...['printf', 'export', 'declare', 'typeset', 'local', 'readonly', 'read', 'mapfile', 'readarray', 'getopts', 'let'],
   ...['set', 'unset', 'setopt', 'shopt', 'alias', 'hash', 'enable', 'trap', 'wait', 'test', '[', 'pushd', 'popd'],
+  // Interpreters, editors and pagers that run text of their arguments or files.
+  ...['gawk', 'mawk', 'nawk', 'lua', 'luajit', 'tclsh', 'expect', 'osascript', 'gdb', 'lldb', 'ed', 'ex', 'vi', 'vim'],
+  ...['nvim', 'emacs', 'nano', 'less', 'more', 'man', 'crontab', 'at', 'batch', 'make4ht', 'm4', 'bc', 'dc', 'jjs'],
+  ...[
+    'pypy',
+    'rscript',
+    'r',
+    'julia',
+    'ghci',
+    'irb',
+    'jshell',
+    'groovy',
+    'scala',
+    'sqlite3',
+    'psql',
+    'mysql',
+    'redis-cli',
+  ],
+  // Names and packets carry data to other machines.
+  ...[
+    'ping',
+    'ping6',
+    'dig',
+    'host',
+    'nslookup',
+    'drill',
+    'traceroute',
+    'telnet',
+    'ftp',
+    'sftp',
+    'socat',
+    'ncat',
+    'nmap',
+  ],
 ]);
 
+/** Programs that change nothing and start no other program, with every option, and show only files that they name. */
+const HARMLESS = new Set([
+  ...['cat', 'head', 'tail', 'wc', 'ls', 'cut', 'tr', 'nl', 'tac', 'rev', 'fold', 'paste', 'cmp', 'comm', 'stat'],
+  ...['cksum', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'realpath', 'readlink', 'basename', 'dirname', 'pwd'],
+  ...['echo', 'true', 'false', 'sleep', 'seq', 'which', 'whoami', 'id', 'uname', 'uptime', 'df', 'nproc', 'arch'],
+]);
+
+/** A rule of one word is offered for harmless programs only: others may run or write something with an option. */
 function prefixOf(words: readonly ShellWord[]): string | undefined {
   const [program, second, third] = words;
-  if (!program?.literal || !second?.literal)
-    return program?.literal && words.length === 1 ? offered([program]) : undefined;
-  if (TOO_POWERFUL.has(baseName(program.text))) return undefined;
-  if (!WITH_SUBCOMMAND.has(program.text)) return offered([program]);
-  // An option before the subcommand, such as `git -C`.
-  if (!/^[A-Za-z][\w:.@/-]*$/.test(second.text)) return undefined;
-  if (!RUNNERS.has(second.text)) return offered([program, second]);
-  return third?.literal && /^[\w:.@/-]+$/.test(third.text) && !third.text.startsWith('-')
-    ? offered([program, second, third])
-    : undefined;
+  if (!program?.literal || isTooPowerful(program.text)) return undefined;
+  if (HARMLESS.has(program.text)) return offered([program]);
+  // An option before the subcommand, such as `git -C`, may change what it means.
+  if (!second?.literal || !/^[\w.@/][\w:.@/+-]*$/.test(second.text)) return undefined;
+  if (!WITH_SUBCOMMAND.has(program.text) || !RUNNERS.has(second.text)) return offered([program, second]);
+  return third?.literal && !third.text.startsWith('-') ? offered([program, second, third]) : undefined;
+}
+
+/** Also with a version (`python3.11`), and programs that run their arguments. */
+function isTooPowerful(program: string): boolean {
+  const name = programName(program);
+  return [name, name.replace(/[\d.]+$/, '')].some((one) => TOO_POWERFUL.has(one) || WRAPPERS.has(one));
 }
 
 /** A rule is split at spaces, so words with other characters can't be in it. */
 function offered(words: readonly ShellWord[]): string | undefined {
   const fits = words.every(({ text }) => /^[\w:.@/+-]+$/.test(text));
-  return fits && !TOO_POWERFUL.has(baseName(words[0]?.text ?? ''))
-    ? words.map(({ text }) => text).join(' ')
-    : undefined;
+  return fits ? words.map(({ text }) => text).join(' ') : undefined;
 }
 
 /** No rule allows a command that writes files by redirection or changes variables such as PATH. */
@@ -148,30 +206,131 @@ const WRAPPERS = new Set([
     'watch',
     'eval',
   ],
-  ...['sh', 'bash', 'zsh', 'fish', 'dash', 'ksh', 'su', 'find', 'npx', 'busybox', 'stdbuf', 'setsid', 'ssh', 'pwsh'],
-  ...['powershell', 'cmd'],
+  ...['sh', 'bash', 'zsh', 'fish', 'dash', 'ksh', 'su', 'find', 'busybox', 'stdbuf', 'setsid', 'ssh', 'pwsh'],
+  ...['powershell', 'cmd', 'ionice', 'chrt', 'taskset', 'strace', 'ltrace', 'script', 'unshare', 'nsenter', 'chroot'],
+  ...['flock', 'parallel', 'pkexec', 'runuser', 'tmux', 'screen', 'valgrind', 'perf', 'entr', 'watchexec', 'nodemon'],
+  ...['xvfb-run', 'dbus-run-session', 'systemd-run', 'caffeinate', 'fakeroot', 'proot', 'bwrap', 'firejail', 'toybox'],
+  ...['direnv', 'dotenv', 'mise', 'asdf', 'prlimit', 'setarch', 'linux64', 'cpulimit', 'catchsegv', 'arch-chroot'],
 ]);
 
-/** Whether a denied command is in the line, also behind a path, `sudo` or `bash -c`. */
-function mentions(line: string, commands: readonly SimpleCommand[] | undefined, rule: string): boolean {
-  const wanted = ruleWords(rule);
-  if (wanted.length === 0) return false;
-  if (commands === undefined) return contains(looseWords(line), wanted);
-  return commands.some(({ words }) => {
-    const texts = words.map(({ text }, index) => (index === 0 ? baseName(text) : text));
-    const [program = ''] = texts;
-    const written = words[0]?.text;
-    if (wanted.every((text, index) => texts[index] === text || (index === 0 && written === text))) return true;
-    // The name of the program is not known.
-    if (words[0]?.literal === false) return contains(looseWords(line), wanted);
-    return WRAPPERS.has(program) && contains(looseWords(texts.slice(1).join(' ')), wanted);
+/** Long options of any program that write a file or run a program. GNU and Git accept abbreviations of them. */
+const RISKY_LONG = [
+  ...['output', 'output-file', 'output-dir', 'output-directory', 'outfile', 'outdir', 'out-dir', 'out-file', 'pre'],
+  ...['ext-diff', 'textconv', 'exec', 'exec-batch', 'exec-path', 'compress-program', 'use-compress-program'],
+  ...['to-command', 'checkpoint-action', 'info-script', 'new-volume-script', 'rsh', 'rsh-command', 'rmt-command'],
+  ...['rsync-path', 'upload-pack', 'receive-pack', 'open-files-in-pager', 'config', 'config-env', 'pager', 'command'],
+  ...['eval', 'require', 'import', 'loader', 'experimental-loader', 'init-file', 'rcfile', 'script-shell', 'in-place'],
+  ...['node-options', 'userconfig', 'globalconfig', 'prefix', 'hostname-bin', 'plugin', 'shell', 'editor'],
+  ...['makefile', 'git-dir', 'work-tree', 'files0-from', 'reporter', 'resolver', 'rulesdir', 'unzip-command', 'call'],
+];
+/** Their short forms, also in a group such as `-uo`. */
+const RISKY_SHORT = /[oOxXc]/;
+const MORE_SHORT: Readonly<Record<string, RegExp>> = {
+  ...{ tar: /[IF]/, bsdtar: /[IF]/, man: /[PH]/, zip: /T/, rsync: /e/, sed: /[iefEs]/, make: /[fCI]/, npm: /C/ },
+  ...{
+    xxd: /r/,
+    perl: /[eEiIM]/,
+    ruby: /[eirI]/,
+    node: /[epri]/,
+    php: /[rf]/,
+    less: /[kK]/,
+    ssh: /[FEJ]/,
+    awk: /[fiE]/,
+  },
+};
+/** Programs with long options after one dash, and those of them that write or run. */
+const ONE_DASH: Readonly<Record<string, RegExp>> = {
+  go: /^--?(?:o|exec|toolexec|vettool|overlay|modfile|c|C|ldflags|gcflags|asmflags|\w*profile|outputdir|trace)(?:=|$)/,
+  terraform: /^--?(?:out|chdir|state|state-out|backup|plugin-dir|config|var-file|from-module|backend-config)(?:=|$)/,
+  java: /^/,
+  javac: /^/,
+};
+
+/** Whether an option after the words of a rule writes a file or runs a program. The rule must contain it to allow it. */
+function hasRiskyOption(words: readonly ShellWord[], rule: readonly string[]): boolean {
+  const [program = '', ...args] = words.map(({ text }) => text);
+  if (HARMLESS.has(program)) return false;
+  const oneDash = Object.hasOwn(ONE_DASH, program) ? ONE_DASH[program] : undefined;
+  return args.some((arg) => {
+    if (rule.includes(arg)) return false;
+    if (/^[+]|^\w+::/.test(arg)) return true;
+    if (!arg.startsWith('-')) return false;
+    if (oneDash) return oneDash.test(arg);
+    const name = /^--([\w-]+)/.exec(arg)?.[1]?.toLowerCase();
+    if (name !== undefined) return RISKY_LONG.some((risky) => risky.startsWith(name));
+    const group = /^-[A-Za-z]+/.exec(arg)?.[0] ?? '';
+    const more = Object.hasOwn(MORE_SHORT, program) ? MORE_SHORT[program] : undefined;
+    return RISKY_SHORT.test(group) || (more?.test(group) ?? false);
   });
 }
 
-function looseWords(text: string): readonly string[] {
-  return text.split(/[\s"'`;&|(){}<>$\\]+/).map(baseName);
+/**
+ * Whether the words of a rule are in the line: the program anywhere in a command, also after `sudo` or a path, then the
+ * other words in this order, whatever is between them. It finds too much rather than too little.
+ *
+ * @param guess a word that the shell replaces may be any word.
+ */
+function mentions(line: string, commands: readonly SimpleCommand[] | undefined, rule: string, guess: boolean): boolean {
+  const wanted = ruleWords(rule).map((text, index) => (index === 0 ? programName(text) : text));
+  if (wanted.length === 0) return false;
+  const loose = (text: string) => hasInOrder(looseWords(text), wanted);
+  if (commands === undefined) return loose(line) || loose(line.replaceAll('\\\n', ''));
+  return commands.some(({ words }) => {
+    const [program] = words;
+    if (hasInOrder(guess ? words.map(possibleText) : words.map(({ text }) => text), wanted)) return true;
+    // The name of the program is not known.
+    if (program?.literal === false) return loose(line);
+    // It may run a word as a command line.
+    const runsText = words.some(
+      ({ text }) => WRAPPERS.has(programName(text)) || /^(?:-[ce]|--?(?:call|eval|command|exec))\b/.test(text),
+    );
+    return (
+      runsText &&
+      loose(
+        words
+          .slice(1)
+          .map(({ text }) => text)
+          .join(' '),
+      )
+    );
+  });
 }
 
-function contains(words: readonly string[], wanted: readonly string[]): boolean {
-  return words.some((_, start) => wanted.every((text, index) => words[start + index] === text));
+/** Any text: a word whose value is not known before the shell runs. */
+const ANY = Symbol('any text');
+
+function possibleText({ text, literal, pattern }: ShellWord): string | typeof ANY {
+  // Globs give names of files: only one that looks like a word without a type can be a subcommand.
+  return literal || (pattern !== undefined && /^[^{]*[/.][^{]*$/.test(text)) ? text : ANY;
+}
+
+function looseWords(text: string): readonly string[] {
+  return text.split(/[\s"'`;&|(){}<>$\\]+/);
+}
+
+/** Compares options as programs read them: in any place, `-fr` and `-r -f` like `-rf`, `--force=x` like `--force`. */
+function hasInOrder(words: readonly (string | typeof ANY)[], [program = '', ...wanted]: readonly string[]): boolean {
+  return words.some((word, start) => {
+    if (word !== ANY && programName(word) !== program) return false;
+    const rest = words.slice(start + 1);
+    let from = 0;
+    return wanted.every((text) => {
+      if (text.startsWith('-')) return hasOption(rest, text);
+      const at = rest.findIndex((one, index) => index >= from && (one === text || one === ANY));
+      from = at + 1;
+      return at !== -1;
+    });
+  });
+}
+
+function hasOption(words: readonly (string | typeof ANY)[], option: string): boolean {
+  if (words.some((word) => word === ANY || word === option || word.startsWith(`${option}=`))) return true;
+  const letters = /^-([A-Za-z]+)$/.exec(option)?.[1] ?? '';
+  const groups = words.map((word) => (word === ANY ? '' : (/^-([A-Za-z]+)/.exec(word)?.[1] ?? ''))).join('');
+  return letters !== '' && [...letters].every((letter) => groups.includes(letter));
+}
+
+/** As file systems and shells find it: without folder and `.exe`, whatever its case. */
+function programName(program: string): string {
+  return baseName(program).toLowerCase();
 }

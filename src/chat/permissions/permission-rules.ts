@@ -6,7 +6,7 @@ import {
   offeredPrefixes,
   type Verdict,
 } from './command-verdict.ts';
-import { parseRule } from './rule-syntax.ts';
+import { parseRule, unreadableRestrictions } from './rule-syntax.ts';
 
 export const EFFECTS = ['allow', 'ask', 'deny'] as const;
 export type Effect = (typeof EFFECTS)[number];
@@ -42,6 +42,8 @@ export function judge(subjects: readonly Subject[], rules: RuleTexts): Verdict {
   const denied = verdicts.find(({ effect }) => effect === 'deny');
   if (denied) return denied;
   if (verdicts.some(({ effect }) => effect === 'ask')) return { effect: 'ask' };
+  // What it restricts is not known.
+  if (unreadableRestrictions(rules).length > 0) return { effect: 'ask' };
   const allowed = verdicts.length > 0 && verdicts.every(({ effect }) => effect === 'allow');
   return { effect: allowed ? 'allow' : 'none' };
 }

@@ -3,6 +3,11 @@ export interface ShellWord {
   readonly text: string;
   /** False if the shell replaces a part of it: a variable, a glob, the output of a command. */
   readonly literal: boolean;
+  /**
+   * Of a word with globs, braces, `~` or `$PWD` only: its text in which a backslash precedes each character that the
+   * shell takes as it is. Absent if the word is literal, or has parts that are not known before it runs.
+   */
+  readonly pattern?: string;
 }
 
 /** One program with its arguments. */
@@ -22,6 +27,43 @@ const KEYWORDS = new Set([
   ...['function', 'coproc', 'time', '!', '[[', '{', '}'],
 ]);
 
+/** Stands for the current folder in a pattern. Its text can't contain it: control characters are refused. */
+export const CURRENT_FOLDER = '\u0000';
+
+/** Collects the parts of a word. */
+class WordParts {
+  readonly #texts: string[] = [];
+  readonly #pattern: string[] = [];
+  #literal = true;
+  #known = true;
+
+  addQuoted(text: string): void {
+    this.#texts.push(text);
+    this.#pattern.push(text.replace(/[^\w/.]/g, '\\$&'));
+  }
+
+  addPlain(character: string, special: boolean): void {
+    this.#texts.push(character);
+    this.#pattern.push(character);
+    if (special) this.#literal = false;
+  }
+
+  addFolder(): void {
+    this.#pattern.push(CURRENT_FOLDER);
+    this.#literal = false;
+  }
+
+  addUnknown(): void {
+    this.#literal = false;
+    this.#known = false;
+  }
+
+  word(): ShellWord {
+    const word = { text: this.#texts.join(''), literal: this.#literal };
+    return this.#literal || !this.#known ? word : { ...word, pattern: this.#pattern.join('') };
+  }
+}
+
 /** Nested substitutions beyond this are not understood. */
 const MAX_DEPTH = 8;
 
@@ -35,12 +77,42 @@ class NotUnderstood extends Error {}
 export function splitCommandLine(line: string): readonly SimpleCommand[] | undefined {
   try {
     const found: SimpleCommand[] = [];
-    new LineReader(line, 0, found).read();
+    new LineReader(joinContinuedLines(line), 0, found).read();
     return found;
   } catch (thrown) {
     if (thrown instanceof NotUnderstood) return undefined;
     throw thrown;
   }
+}
+
+/**
+ * Removes each backslash with a line break, as the shell does before it reads `$(`, `&&` and other operators. In single
+ * quotes and comments, they stay (POSIX, 2.2.1).
+ */
+export function joinContinuedLines(line: string): string {
+  if (!line.includes('\\\n')) return line;
+  const parts: string[] = [];
+  let quoted = false;
+  for (let at = 0; at < line.length; ) {
+    const character = line[at] ?? '';
+    let length = 1;
+    if (character === '\\') {
+      length = 2;
+      if (line[at + 1] === '\n') {
+        at += length;
+        continue;
+      }
+    } else if (character === '"') quoted = !quoted;
+    // Inside a substitution in double quotes, single quotes and comments have a meaning again.
+    else if (quoted && (character === "'" || character === '#') && /[`$]/.test(line)) throw new NotUnderstood();
+    else if (!quoted && (character === "'" || (character === '#' && /^[\s;&|()]?$/.test(parts.at(-1) ?? '')))) {
+      const end = line.indexOf(character === '#' ? '\n' : "'", at + 1);
+      length = (end === -1 ? line.length : end + 1) - at;
+    }
+    parts.push(line.slice(at, at + length));
+    at += length;
+  }
+  return parts.join('');
 }
 
 /** Reads one command line. Commands of substitutions are added to the same list. */
@@ -139,8 +211,7 @@ class LineReader {
   /** Reads until a separator. Undefined if there is no word. */
   #readWord(): ShellWord | undefined {
     const start = this.#at;
-    const parts: string[] = [];
-    let literal = true;
+    const parts = new WordParts();
     for (;;) {
       const character = this.#text[this.#at];
       if (character === undefined || /[\s;&|()<>]/.test(character)) {
@@ -148,26 +219,25 @@ class LineReader {
         if (/[<>]/.test(character ?? '') && this.#text[this.#at + 1] === '(') {
           this.#at += 1;
           this.#substitution(this.#closingParenthesis(this.#at + 1));
-          literal = false;
+          parts.addUnknown();
           continue;
         }
         break;
       }
-      if (character === "'") parts.push(this.#until("'"));
-      else if (character === '"') literal = this.#doubleQuoted(parts) && literal;
-      else if (character === '\\') parts.push(this.#escaped());
-      else if (character === '$' || character === '`') {
-        this.#expansion();
-        literal = false;
-      } else {
-        if (/[*?[~]/.test(character) && (character !== '~' || parts.length === 0)) literal = false;
+      if (character === "'") parts.addQuoted(this.#until("'"));
+      else if (character === '"') this.#doubleQuoted(parts);
+      else if (character === '\\') parts.addQuoted(this.#escaped());
+      else if (character === '$' || character === '`') this.#expansion(parts);
+      else {
         // The shell expands `{a,b}`. A single `{` is a keyword.
-        if (character === '{' && /\S/.test(this.#text[this.#at + 1] ?? '')) literal = false;
-        parts.push(character);
+        const opens = character === '{' && /\S/.test(this.#text[this.#at + 1] ?? '');
+        // It also expands `a=~/b`.
+        const isHome = character === '~' && /^$|[=:]$/.test(this.#text.slice(start, this.#at));
+        parts.addPlain(character, opens || isHome || /[*?[]/.test(character));
         this.#at += 1;
       }
     }
-    return this.#at === start ? undefined : { text: parts.join(''), literal };
+    return this.#at === start ? undefined : parts.word();
   }
 
   #until(quote: string): string {
@@ -185,9 +255,7 @@ class LineReader {
     return next === '\n' ? '' : next;
   }
 
-  /** Returns whether the text is literal. */
-  #doubleQuoted(parts: string[]): boolean {
-    let literal = true;
+  #doubleQuoted(parts: WordParts): void {
     this.#at += 1;
     for (;;) {
       const character = this.#text[this.#at];
@@ -195,21 +263,25 @@ class LineReader {
       if (character === '"') break;
       if (character === '\\') {
         const next = this.#text[this.#at + 1] ?? '';
-        parts.push('$`"\\\n'.includes(next) ? this.#escaped() : `\\${this.#escaped()}`);
-      } else if (character === '$' || character === '`') {
-        this.#expansion();
-        literal = false;
-      } else {
-        parts.push(character);
+        parts.addQuoted('$`"\\\n'.includes(next) ? this.#escaped() : `\\${this.#escaped()}`);
+      } else if (character === '$' || character === '`') this.#expansion(parts);
+      else {
+        parts.addQuoted(character);
         this.#at += 1;
       }
     }
     this.#at += 1;
-    return literal;
   }
 
   /** Reads `$name`, `${…}`, `$(…)` or backticks. */
-  #expansion(): void {
+  #expansion(parts: WordParts): void {
+    const start = this.#at;
+    this.#skipExpansion();
+    if (/^\$(?:PWD|\{PWD\})$/.test(this.#text.slice(start, this.#at))) parts.addFolder();
+    else parts.addUnknown();
+  }
+
+  #skipExpansion(): void {
     if (this.#text[this.#at] === '`') {
       const inner = this.#until('`');
       if (inner.includes('\\')) throw new NotUnderstood();

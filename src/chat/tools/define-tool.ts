@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ChatTool, PreparedCall, ToolOutcome, ToolRun } from './tools.ts';
+import type { ChatTool, NamedFile, PreparedCall, ToolOutcome, ToolRun } from './tools.ts';
 
 /** Display name of the provider of our own tools. */
 export const OWN_ORIGIN = 'Svc';
@@ -8,16 +8,27 @@ interface Definition<Shape extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly input: Shape;
+  /** The files that a call names (see `ChatTool.files`). */
+  readonly files?: (args: z.infer<Shape>) => Promise<readonly NamedFile[]>;
 }
 
 /** A tool with checked arguments. The schema for the model is that of the check. */
 export function defineTool<Shape extends z.ZodObject>(
-  { name, description, input }: Definition<Shape>,
+  { name, description, input, files }: Definition<Shape>,
   changes: boolean,
   prepare: (args: z.infer<Shape>) => PreparedCall | Promise<PreparedCall>,
 ): ChatTool {
   return {
     ...{ name, description, origin: OWN_ORIGIN, changes, parameters: modelSchema(input) },
+    ...(files === undefined
+      ? {}
+      : {
+          files: async (given) => {
+            const parsed = input.safeParse(given);
+            // Then the call can't be prepared.
+            return parsed.success ? files(parsed.data) : [];
+          },
+        }),
     prepare: async (given) => {
       const parsed = input.safeParse(given);
       if (!parsed.success) throw new Error(`The arguments are not valid. ${z.prettifyError(parsed.error)}`);

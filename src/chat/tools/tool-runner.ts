@@ -3,6 +3,7 @@ import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../per
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
 import { callSubjects } from './call-subjects.ts';
+import { judgeFiles } from './file-verdict.ts';
 import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
 import {
@@ -31,6 +32,9 @@ export interface ToolRunnerDeps {
 const MAX_OUTPUT = 60_000;
 
 const CHANGED = 'The target of this call has changed since it was shown. Nothing was done. Read it again.';
+/** Other reasons could contain text of a file that the model must not see. */
+const HIDDEN =
+  'The call does not fit the file: for example, old_text was not found. Details are not shown, because the file may contain secrets, or a rule restricts reading it.';
 const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
 
 /** One call of an answer, which writes its progress into its message. */
@@ -134,7 +138,8 @@ export class ToolRunner {
       planned.map(async (one) => {
         if ('ended' in one) return undefined;
         try {
-          return await unlessAborted(signal, () => one.tool.prepare(one.input));
+          const prepared = await this.#prepare(one, one.input, signal);
+          return prepared && 'refused' in prepared ? undefined : prepared;
         } catch {
           // It may need the result of an earlier call.
           return undefined;
@@ -161,8 +166,9 @@ export class ToolRunner {
 
   /** Prepares the call, and asks the user for permission if it needs it. */
   async #permit(planned: PlannedCall, early: Asked | undefined, signal: AbortSignal): Promise<Permitted> {
-    const prepared = early?.prepared ?? (await unlessAborted(signal, () => planned.tool.prepare(planned.input)));
+    const prepared = early?.prepared ?? (await this.#prepare(planned, planned.input, signal));
     if (!prepared || signal.aborted) return { refused: UNSTARTED };
+    if ('refused' in prepared) return prepared;
     let asked = early;
     if (!asked) {
       if (prepared.action) planned.action(prepared.action);
@@ -178,10 +184,36 @@ export class ToolRunner {
     return this.#prepareAgain(planned, decision.command, prepared, signal);
   }
 
+  /** Judges the files that a call names, then prepares it. Undefined if the signal fired. */
+  async #prepare(
+    { tool }: PlannedCall,
+    input: ToolInput,
+    signal: AbortSignal,
+  ): Promise<PreparedCall | { readonly refused: ToolState } | undefined> {
+    const files = await unlessAborted(signal, async () => (await tool.files?.(input)) ?? []);
+    if (!files) return undefined;
+    const verdict = judgeFiles(files, this.#rules());
+    if (verdict.type === 'deny') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
+    let prepared: PreparedCall | undefined;
+    try {
+      prepared = await unlessAborted(signal, () => tool.prepare(input));
+    } catch (thrown) {
+      throw verdict.hides ? new Error(HIDDEN) : thrown;
+    }
+    if (!prepared) return undefined;
+    const { confirmation } = prepared;
+    return {
+      ...prepared,
+      confirmation: typeof confirmation === 'object' ? confirmation : (verdict.caution ?? confirmation),
+      asks: verdict.asks,
+    };
+  }
+
   #verdict({ tool }: PlannedCall, prepared: PreparedCall): 'run' | 'ask' | { readonly rule: string } {
     const verdict = judge(callSubjects(tool, prepared), this.#rules());
     if (verdict.effect === 'deny') return { rule: verdict.rule };
     if (prepared.action?.type === 'question' || typeof prepared.confirmation === 'object') return 'ask';
+    if (prepared.asks) return 'ask';
     if (prepared.confirmation === false) return verdict.effect === 'ask' ? 'ask' : 'run';
     return verdict.effect === 'allow' ? 'run' : 'ask';
   }
@@ -198,8 +230,9 @@ export class ToolRunner {
   ): Promise<Permitted> {
     const edited = command !== undefined && shown.action?.type === 'command' && command !== shown.action.command;
     const input = edited ? { ...planned.input, command } : planned.input;
-    const again = await unlessAborted(signal, () => planned.tool.prepare(input));
+    const again = await this.#prepare(planned, input, signal);
     if (!again) return { refused: UNSTARTED };
+    if ('refused' in again) return again;
     if (again.action) planned.action(again.action);
     const verdict = this.#verdict(planned, again);
     if (typeof verdict === 'object') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
@@ -226,7 +259,8 @@ export class ToolRunner {
     if (action) planned.action(action);
     const subjects = callSubjects(planned.tool, prepared);
     const isQuestion = action?.type === 'question';
-    const rules = isQuestion || confirmation !== true ? undefined : offeredRules(subjects, this.#rules());
+    const rules =
+      isQuestion || prepared.asks || confirmation !== true ? undefined : offeredRules(subjects, this.#rules());
     const decision = this.#wait({ planned, prepared, rules: rules ?? [] }, signal);
     planned.state({
       type: 'waiting',
@@ -268,7 +302,10 @@ export class ToolRunner {
     { prepared, answer }: { prepared: PreparedCall; answer?: string },
     signal: AbortSignal,
   ): Promise<ToolState> {
-    const mayRead = (path: string) => judge([{ kind: 'read', path }], this.#rules()).effect !== 'deny';
+    const mayRead = (path: string) => {
+      const { effect } = judge([{ kind: 'read', path }], this.#rules());
+      return effect === 'allow' || effect === 'none';
+    };
     const place = { message: planned.message, call: planned.call.id };
     const run: ToolRun = { signal, ...place, mayRead, ...(answer === undefined ? {} : { answer }) };
     let begun = false;

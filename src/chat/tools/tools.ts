@@ -31,6 +31,11 @@ export interface ChatTool {
   readonly origin: string;
   readonly changes: boolean;
   /**
+   * The files that a call names, found from its arguments: none is opened. Rules and kinds of files are applied to them
+   * before the call is prepared.
+   */
+  files?(input: ToolInput): Promise<readonly NamedFile[]>;
+  /**
    * Checks a call without any effect. Rejects with a reason for the model if the call cannot run: then no one is asked.
    * Called again after the approval: the call runs only if it still does what was shown.
    */
@@ -38,6 +43,17 @@ export interface ChatTool {
 }
 
 export type ToolInput = Readonly<Record<string, unknown>>;
+
+/** A file that a call names. */
+export interface NamedFile {
+  /** Path for rules: relative to the workspace folder, after resolving links. */
+  readonly path: string;
+  readonly access: readonly ('read' | 'edit' | 'delete')[];
+  /** Why access needs confirmation each time. */
+  readonly caution?: Caution;
+  /** It may contain secrets. */
+  readonly secret?: boolean;
+}
 
 /** A checked call. */
 export interface PreparedCall {
@@ -49,8 +65,10 @@ export interface PreparedCall {
   readonly changes?: readonly PreparedChange[];
   /** The files that it reads, for rules. */
   readonly reads?: readonly string[];
-  /** For a command: whether its shell has POSIX syntax, and whether all its files are in the workspace. */
-  readonly shell?: { readonly posix: boolean; readonly inside: boolean };
+  /** A rule asks about one of its files. */
+  readonly asks?: boolean;
+  /** For a command: whether its shell has POSIX syntax, and what is known of its files (see `JudgedCommand`). */
+  readonly shell?: { readonly posix: boolean; readonly inside: boolean; readonly uncertain?: boolean };
   /**
    * Does what was prepared. Called at most once. A failure is also an outcome, which is sent to the model.
    *
@@ -66,7 +84,7 @@ export interface ToolRun {
   readonly message: string;
   readonly call: string;
   readonly answer?: string;
-  /** Whether the rules of the user let tools read this file. */
+  /** Whether the rules of the user let tools read this file without a question. */
   readonly mayRead?: (path: string) => boolean;
 }
 

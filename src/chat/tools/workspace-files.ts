@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { IgnorePatterns } from '../../base/ignore-patterns.ts';
 import { findRealPath, isWithin } from '../../base/real-path.ts';
 import { type Caution, cautionKind } from './caution.ts';
+import type { NamedFile } from './tools.ts';
 
 /** A workspace folder on this machine. */
 export interface WorkspaceRoot {
@@ -73,20 +75,105 @@ export function cautionFor(
   return kind && { kind, path: file.relative };
 }
 
+/** A file that a call names, for the judgement about it. */
+export function namedFile(
+  file: { readonly real: string; readonly relative: string },
+  written: string,
+  access: NamedFile['access'],
+): NamedFile {
+  const caution = cautionFor(file, written, access.some((kind) => kind !== 'read') ? 'write' : 'read');
+  const secret = cautionFor(file, written, 'read') !== undefined;
+  return { path: file.relative, access, secret, ...(caution ? { caution } : {}) };
+}
+
+/** Longer arguments, and later ones, are not looked at: the call is asked. */
+const MAX_TEXT = 200_000;
+const MAX_PATHS = 2000;
+/** Texts with more characters or with several lines are contents, in which names of files are common. */
+const MAX_PATH = 4096;
+
+/** Texts in the arguments of a tool that may be paths, with those in file URIs, quotes and longer texts. */
+export interface ArgumentPaths {
+  readonly paths: readonly string[];
+  /** Words of contents. */
+  readonly words: readonly string[];
+  /** Not all texts were looked at. */
+  readonly incomplete: boolean;
+}
+
+/** Collects texts and names of members. Not recursive: arguments of a model may be nested without limit. */
+export function pathsInArguments(input: unknown): ArgumentPaths {
+  const paths = new Set<string>();
+  const words = new Set<string>();
+  const open: unknown[] = [input];
+  let length = 0;
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        if (!Array.isArray(value)) open.push(name);
+        if (member !== undefined) open.push(member);
+      }
+    } else if (typeof value === 'string') {
+      length += value.length;
+      const text = value.trim();
+      const isContent = text.length > MAX_PATH || /[\r\n]/.test(text);
+      for (const each of text.slice(0, MAX_TEXT).split(/[\s"'`;&|()<>,=]+/))
+        addSpellings(each, isContent ? words : paths);
+      if (!isContent) addSpellings(text, paths);
+    }
+    if (length > MAX_TEXT || paths.size > MAX_PATHS || open.length > MAX_TEXT) break;
+  }
+  return { paths: [...paths], words: [...words], incomplete: open.length > 0 || length > MAX_TEXT };
+}
+
+function addSpellings(text: string, found: Set<string>): void {
+  let spelling = text;
+  // A URI may be encoded twice.
+  for (let round = 0; round < 3; round += 1) {
+    const plain = spelling.replace(/^["'`]+|["'`]+$/g, '').replace(/^[a-z][a-z\d+.-]+:\/\/[^/]*(?=\/)/i, '');
+    const path = plain.replace(/[?#].*$/, '').replace(/(?::\d+)+$/, '');
+    for (const one of [plain, path]) if (one !== '' && one.length <= MAX_PATH) found.add(one);
+    if (!spelling.includes('%')) return;
+    try {
+      spelling = decodeURIComponent(spelling);
+    } catch {
+      return;
+    }
+  }
+}
+
 /**
  * Checks the arguments of a tool from another extension: each text that can be a path. Undefined if none is the path
  * of a file that contains secrets or controls what runs.
  */
 export function cautionInArguments(input: unknown): Caution | undefined {
-  if (typeof input === 'string') {
-    if (input.length > 4096 || /[\r\n]/.test(input)) return undefined;
-    const kind = cautionKind(input.replace(/^[a-z][a-z\d+.-]+:\/\/(?=\/)/i, ''), 'write');
-    return kind && { kind, path: input };
+  const { paths, words, incomplete } = pathsInArguments(input);
+  for (const path of paths) {
+    const kind = cautionKind(path, 'write') ?? possibleSecret(path);
+    if (kind) return { kind, path };
   }
-  if (typeof input !== 'object' || input === null) return undefined;
-  for (const value of Object.values(input)) {
-    const found = cautionInArguments(value);
-    if (found) return found;
-  }
-  return undefined;
+  const word = words.find((one) => cautionKind(one, 'read') !== undefined);
+  if (word !== undefined) return { kind: 'secret', path: word };
+  return incomplete ? { kind: 'secret', path: '…' } : undefined;
+}
+
+/** Names that most patterns for secret files match. */
+const SECRET_NAMES = [
+  '.env',
+  '.env.local',
+  'prod.env',
+  '.npmrc',
+  '.netrc',
+  'id_rsa',
+  'id_ed25519',
+  'server.pem',
+  'server.key',
+];
+
+/** Whether the last part of a path is a pattern for secret files rather than for all files of a folder or type. */
+function possibleSecret(path: string): 'secret' | undefined {
+  const name = path.slice(path.search(/[^\\/]*$/));
+  if (!/[*?[]/.test(name) || /^[*?.]*$/.test(name)) return undefined;
+  const pattern = new IgnorePatterns(`/${name}`);
+  return SECRET_NAMES.some((secret) => pattern.verdict(secret, false) === 'ignored') ? 'secret' : undefined;
 }

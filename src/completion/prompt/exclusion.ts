@@ -55,7 +55,8 @@ export class Exclusions {
   }
 
   #find(uriOrPath: string): Exclusion | undefined {
-    if (uriOrPath.startsWith('untitled:')) return undefined;
+    // A new file may have the name of the file that it will become.
+    if (uriOrPath.startsWith('untitled:')) return isSecretFile(decodePath(uriOrPath)) ? 'secret-kind' : undefined;
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
     const path = isUri ? decodePath(uriOrPath) : uriOrPath;
     // Workspace folders may be nested: the rules of each of them apply.

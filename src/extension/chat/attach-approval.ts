@@ -17,7 +17,7 @@ export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
 }
 
 async function confirmationText(uri: vscode.Uri): Promise<string | undefined> {
-  if (uri.scheme === 'untitled') return undefined;
+  if (uri.scheme === 'untitled' && !isSecretFile(uri.path)) return undefined;
   const name = workspaceRelativePath(uri);
   const real = uri.scheme === 'file' ? await findRealPath(uri.fsPath) : uri.path;
   if (real === undefined || isSecretFile(real) || isSecretFile(uri.path)) {

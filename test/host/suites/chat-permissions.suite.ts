@@ -70,9 +70,9 @@ describe('permissions of chat tools in a workspace', () => {
     else await vscode.workspace.fs.delete(file);
   });
 
-  it('rules: a setting with another form has no effect', async () => {
+  it('rules: a setting with another form allows nothing, and still restricts', async () => {
     await settings().update('permissions', { allow: 'all', deny: [1, 'read:a'] }, vscode.ConfigurationTarget.Global);
-    assert.deepEqual(stored.rules(), NO_RULES);
+    assert.deepEqual(stored.rules(), { allow: ['all'], ask: [], deny: ['1', 'read:a'] });
   });
 
   const COMMANDS: readonly [command: string, verdict: 'allow' | 'none' | 'secret'][] = [

@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
 import { defined } from '../../../base/json.ts';
-import { findRealPath } from '../../../base/real-path.ts';
-import { isSecretFile } from '../../../base/secret-files.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import type { ContextChip } from '../../../chat/page/page-messages.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
+import { isShareable } from './shareable.ts';
 
 /** What the user has switched off, by the ids of chips. */
 const OFF = 'svc.chat.contextOff';
@@ -168,14 +167,4 @@ function fileChip({ path, tokens, hidden }: InstructionFile): OffChip {
     tokens,
     ...(hidden === undefined ? {} : { hidden }),
   };
-}
-
-/** A file of the workspace or a new one. Never one that may contain secrets, and never through a link. */
-async function isShareable(uri: vscode.Uri): Promise<boolean> {
-  if (uri.scheme === 'untitled') return true;
-  if (!vscode.workspace.getWorkspaceFolder(uri)) return false;
-  if (uri.scheme !== 'file') return !isSecretFile(uri.path);
-  const real = await findRealPath(uri.fsPath);
-  if (real === undefined || isSecretFile(real) || isSecretFile(uri.path)) return false;
-  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(real)) !== undefined;
 }

@@ -4,6 +4,7 @@ import type { AnswerOptions } from '../../../chat/session/answer-options.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { filesIn } from './folder-files.ts';
+import { isShareable } from './shareable.ts';
 
 export interface FoundPrompt extends PromptFile {
   readonly name: string;
@@ -31,7 +32,10 @@ export async function fillPrompt(name: string): Promise<FilledPrompt | 'cancelle
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   const values = {
     ...(editor ? { file: workspaceRelativePath(editor.document.uri) } : {}),
-    ...(editor ? { selection: editor.document.getText(editor.selection) } : {}),
+    // The repository wrote the prompt: it gets the text of the editor only if that may be sent without a question.
+    ...(editor && (await isShareable(editor.document.uri))
+      ? { selection: editor.document.getText(editor.selection) }
+      : {}),
     workspaceFolder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '',
   };
   const prompt = await expandPrompt(found.body, values, async (input, placeHolder) =>

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
-import { cautionInArguments } from '../../../chat/tools/workspace-files.ts';
+import type { ChatTool, NamedFile, ToolOutcome } from '../../../chat/tools/tools.ts';
+import { cautionInArguments, namedFile, pathsInArguments } from '../../../chat/tools/workspace-files.ts';
+import { workspaceFile } from './workspace-path.ts';
 
 /**
  * The tools of VS Code 1.139 itself that work outside of its own chat, open no dialog, and that Svc does not have. Its
@@ -35,12 +36,25 @@ function fromEditor({ name, description, inputSchema }: vscode.LanguageModelTool
     parameters: { type: 'object', ...schema },
     origin,
     changes: true,
+    files: filesInArguments,
     prepare: (input) => ({
       // They may access files: one that contains secrets or controls what runs needs confirmation each time.
       confirmation: cautionInArguments(input) ?? true,
       run: ({ signal }) => invoke(name, input, signal),
     }),
   };
+}
+
+/** What such a tool does with a file is not known, so all rules for files apply. */
+async function filesInArguments(input: unknown): Promise<readonly NamedFile[]> {
+  const { paths } = pathsInArguments(input);
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const file = await workspaceFile(path).catch(() => undefined);
+      return file && file.onDisk?.relative !== '' ? [namedFile(file, path, ['read', 'edit', 'delete'])] : [];
+    }),
+  );
+  return found.flat();
 }
 
 /** The extensions by the tools that they declare. The API does not report who provides a tool. */

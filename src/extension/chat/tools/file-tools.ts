@@ -22,7 +22,7 @@ import {
   writeSaved,
   writeTexts,
 } from './editor-files.ts';
-import { type FoundFile, workspaceFile } from './workspace-path.ts';
+import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
 
 const PATH = z.string().describe('Path from the root of the workspace.');
 
@@ -44,12 +44,18 @@ export function fileTools(): readonly ChatTool[] {
           ...replacement,
           edits: z.array(z.object(replacement)).describe('Replacements, by default in path.').optional(),
         }),
+        files: (input) => namedFiles(editedPaths(input), ['read', 'edit']),
       },
       true,
       prepareEdit,
     ),
     defineTool(
-      { name: 'create_file', description: 'Creates a file.', input: z.object({ path: PATH, content: z.string() }) },
+      {
+        name: 'create_file',
+        description: 'Creates a file.',
+        input: z.object({ path: PATH, content: z.string() }),
+        files: ({ path }) => namedFiles([path], ['edit']),
+      },
       true,
       prepareCreation,
     ),
@@ -58,12 +64,22 @@ export function fileTools(): readonly ChatTool[] {
         name: 'rename_file',
         description: 'Renames or moves a file.',
         input: z.object({ path: PATH, new_path: z.string() }),
+        // With another name, other rules would apply to its text.
+        files: async ({ path, new_path: newPath }) => [
+          ...(await namedFiles([path], ['read', 'edit'])),
+          ...(await namedFiles([newPath], ['edit'])),
+        ],
       },
       true,
       prepareRename,
     ),
     defineTool(
-      { name: 'delete_file', description: 'Moves a file to the trash.', input: z.object({ path: PATH }) },
+      {
+        name: 'delete_file',
+        description: 'Moves a file to the trash.',
+        input: z.object({ path: PATH }),
+        files: ({ path }) => namedFiles([path], ['delete']),
+      },
       true,
       prepareDeletion,
     ),
@@ -74,9 +90,13 @@ type Replacement = {
   readonly [Name in keyof typeof replacement]?: z.infer<(typeof replacement)[Name]> | undefined;
 };
 
-async function prepareEdit(
-  input: Replacement & { readonly edits?: readonly Replacement[] | undefined },
-): Promise<PreparedCall> {
+type EditInput = Replacement & { readonly edits?: readonly Replacement[] | undefined };
+
+function editedPaths({ path, edits = [] }: EditInput): readonly string[] {
+  return [...new Set([path, ...edits.map((edit) => edit.path)])].filter((one) => one !== undefined);
+}
+
+async function prepareEdit(input: EditInput): Promise<PreparedCall> {
   const all = input.edits && input.edits.length > 0 ? input.edits : [input];
   const byFile = new Map<string, { readonly file: FoundFile; readonly written: string; readonly edits: TextEdit[] }>();
   for (const edit of all) {

@@ -56,7 +56,7 @@ function ruleItems(stored: StoredRules, conversation: readonly string[]): readon
     if (rules.length === 0) return;
     items.push({ label: heading, kind: vscode.QuickPickItemKind.Separator });
     for (const rule of rules) {
-      const invalid = parseRule(rule) ? '' : vscode.l10n.t('This rule can’t be read and has no effect.');
+      const invalid = parseRule(rule) ? '' : invalidText(effect);
       const more = { description: invalid, buttons: [revokeButton], rule };
       items.push(
         effect === undefined ? { label: withoutIcons(rule), ...more } : { label: withoutIcons(rule), ...more, effect },
@@ -68,6 +68,12 @@ function ruleItems(stored: StoredRules, conversation: readonly string[]): readon
   items.push({ label: '', kind: vscode.QuickPickItemKind.Separator });
   items.push({ label: vscode.l10n.t('$(add) Add Rule…'), alwaysShow: true });
   return items;
+}
+
+function invalidText(effect: Effect | undefined): string {
+  return effect === 'ask' || effect === 'deny'
+    ? vscode.l10n.t('This rule can’t be read. Until you correct it, each call is asked.')
+    : vscode.l10n.t('This rule can’t be read and has no effect.');
 }
 
 function effectLabel(effect: Effect): string {

@@ -6,9 +6,9 @@ import { searchReport } from '../../../chat/tools/search/search-report.ts';
 import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
-import { problemsText } from '../attachments/problems.ts';
+import { allProblems, problemsText } from '../attachments/problems.ts';
 import { statOf, textDocument } from './editor-files.ts';
-import { type FoundFile, workspaceFile } from './workspace-path.ts';
+import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
 import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
 
 const MAX_LINES = 2000;
@@ -29,6 +29,7 @@ export function readingTools(): readonly ChatTool[] {
           from: z.number().describe('First line, counted from 1.').optional(),
           to: z.number().describe('Last line.').optional(),
         }),
+        files: (input) => namedFiles([input.path], ['read']),
       },
       false,
       async (input) => {
@@ -68,10 +69,11 @@ export function readingTools(): readonly ChatTool[] {
         name: 'get_problems',
         description: 'Returns errors and warnings of the editor, of one file or of all.',
         input: z.object({ path: z.string().optional() }),
+        files: ({ path: named }) => namedFiles(named ? [named] : [], ['read']),
       },
-      async (input) => {
-        const uri = input.path ? (await workspaceFile(input.path)).uri : undefined;
-        return outcomeOf(problemsText(uri), 'There are no problems.');
+      async (input, { mayRead }) => {
+        if (!input.path) return outcomeOf(await allProblems(mayRead), 'There are no problems.');
+        return outcomeOf(problemsText((await workspaceFile(input.path)).uri), 'There are no problems.');
       },
     ),
     defineReadingTool(

@@ -1,12 +1,9 @@
 import * as vscode from 'vscode';
-import * as z from 'zod';
 import { EFFECTS, type Effect, type RuleTexts } from '../../../chat/permissions/permission-rules.ts';
+import { readRuleSetting, unreadableRestrictions } from '../../../chat/permissions/rule-syntax.ts';
 import type { SavedRules } from '../../../chat/tools/tools.ts';
 
 const SETTING = 'permissions';
-
-const texts = z.array(z.string()).catch([]);
-const schema = z.object({ allow: texts.default([]), ask: texts.default([]), deny: texts.default([]) });
 
 /**
  * The rules in `svc.chat.permissions` of the user or the remote machine. Its scope in `package.json` is `machine`, so
@@ -14,6 +11,7 @@ const schema = z.object({ allow: texts.default([]), ask: texts.default([]), deny
  */
 export class StoredRules implements SavedRules {
   readonly #onError: (error: unknown) => void;
+  #reported = '';
   #writing: Promise<void> = Promise.resolve();
 
   constructor(onError: (error: unknown) => void) {
@@ -22,8 +20,25 @@ export class StoredRules implements SavedRules {
 
   rules(): RuleTexts {
     const inspected = vscode.workspace.getConfiguration('svc.chat').inspect<unknown>(SETTING);
-    const parsed = schema.safeParse(inspected?.globalValue);
-    return parsed.success ? parsed.data : schema.parse({});
+    const rules = readRuleSetting(inspected?.globalValue);
+    this.#report(unreadableRestrictions(rules).join(', '));
+    return rules;
+  }
+
+  /** Once for each mistake. */
+  #report(unreadable: string): void {
+    if (unreadable === this.#reported) return;
+    this.#reported = unreadable;
+    if (unreadable === '') return;
+    const message = vscode.l10n.t(
+      'A rule of “svc.chat.permissions” that asks or denies can’t be read: {0}. Until you correct it, each call of a tool is asked.',
+      unreadable.slice(0, 200),
+    );
+    const manage = vscode.l10n.t('Manage Permissions');
+    const shown = vscode.window.showWarningMessage(message, manage).then(async (chosen) => {
+      if (chosen === manage) await vscode.commands.executeCommand('svc.chat.managePermissions');
+    });
+    void Promise.resolve(shown).catch(this.#onError);
   }
 
   allow(rules: readonly string[]): void {

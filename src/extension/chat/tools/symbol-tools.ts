@@ -2,10 +2,10 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { textChange } from '../../../chat/tools/file-change.ts';
-import type { ChatTool, PreparedCall } from '../../../chat/tools/tools.ts';
+import type { ChatTool, NamedFile, PreparedCall, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { textDocument, writeTexts } from './editor-files.ts';
-import { fileAt, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
+import { fileAt, mayShow, namedFiles, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
 
 const MAX_ROWS = 100;
 
@@ -26,16 +26,22 @@ export function symbolTools(): readonly ChatTool[] {
         description: 'Finds functions, classes and other symbols by name.',
         input: z.object({ query: z.string() }),
       },
-      async ({ query }) => outcomeOf(await symbolRows(query), 'No symbol was found.'),
+      async ({ query }, { mayRead }) => outcomeOf(await symbolRows(query, mayRead), 'No symbol was found.'),
     ),
     defineReadingTool(
-      { name: 'find_references', description: 'Finds all uses of a symbol.', input: symbolSchema },
-      async (input) => outcomeOf(await locationRows('vscode.executeReferenceProvider', input), 'No use was found.'),
+      { name: 'find_references', description: 'Finds all uses of a symbol.', input: symbolSchema, files: readFiles },
+      async (input, { mayRead }) =>
+        outcomeOf(await locationRows('vscode.executeReferenceProvider', input, mayRead), 'No use was found.'),
     ),
     defineReadingTool(
-      { name: 'go_to_definition', description: 'Finds where a symbol is defined.', input: symbolSchema },
-      async (input) =>
-        outcomeOf(await locationRows('vscode.executeDefinitionProvider', input), 'No definition was found.'),
+      {
+        name: 'go_to_definition',
+        description: 'Finds where a symbol is defined.',
+        input: symbolSchema,
+        files: readFiles,
+      },
+      async (input, { mayRead }) =>
+        outcomeOf(await locationRows('vscode.executeDefinitionProvider', input, mayRead), 'No definition was found.'),
     ),
   ];
 }
@@ -48,6 +54,7 @@ export function symbolChangingTools(): readonly ChatTool[] {
         name: 'rename_symbol',
         description: 'Renames a symbol and all its uses.',
         input: z.object({ ...symbolInput, new_name: z.string() }),
+        files: ({ path }) => namedFiles([path], ['read', 'edit']),
       },
       true,
       prepareRename,
@@ -55,12 +62,20 @@ export function symbolChangingTools(): readonly ChatTool[] {
   ];
 }
 
-async function symbolRows(query: string): Promise<string> {
+type MayRead = ToolRun['mayRead'];
+
+function readFiles({ path }: SymbolInput): Promise<readonly NamedFile[]> {
+  return namedFiles([path], ['read']);
+}
+
+async function symbolRows(query: string, mayRead: MayRead): Promise<string> {
   const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
     'vscode.executeWorkspaceSymbolProvider',
     query,
   );
-  const inside = (symbols ?? []).filter(({ location }) => vscode.workspace.getWorkspaceFolder(location.uri));
+  const inWorkspace = (symbols ?? []).filter(({ location }) => vscode.workspace.getWorkspaceFolder(location.uri));
+  const shown = await Promise.all(inWorkspace.map(({ location }) => mayShow(location.uri, mayRead)));
+  const inside = inWorkspace.filter((_, index) => shown[index]);
   const rows = inside.slice(0, MAX_ROWS).map(({ name, kind, location, containerName }) => {
     const place = `${workspaceRelativePath(location.uri)}:${location.range.start.line + 1}`;
     return `${place}: ${vscode.SymbolKind[kind]} ${containerName ? `${containerName}.` : ''}${name}`;
@@ -68,7 +83,7 @@ async function symbolRows(query: string): Promise<string> {
   return withCount(rows, inside.length, 'symbols');
 }
 
-async function locationRows(command: string, input: SymbolInput): Promise<string> {
+async function locationRows(command: string, input: SymbolInput, mayRead: MayRead): Promise<string> {
   const { document, position } = await symbolPosition(input);
   const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[] | undefined>(
     command,
@@ -80,16 +95,16 @@ async function locationRows(command: string, input: SymbolInput): Promise<string
       ? { uri: one.uri, line: one.range.start.line }
       : { uri: one.targetUri, line: (one.targetSelectionRange ?? one.targetRange).start.line },
   );
-  const rows = await Promise.all(places.slice(0, MAX_ROWS).map(({ uri, line }) => placeRow(uri, line)));
+  const rows = await Promise.all(places.slice(0, MAX_ROWS).map(({ uri, line }) => placeRow(uri, line, mayRead)));
   return withCount(rows, places.length, 'places');
 }
 
-/** Text of a file outside the workspace, as of a library, is not shown. */
-async function placeRow(uri: vscode.Uri, line: number): Promise<string> {
+/** Text of a file outside the workspace, as of a library, is not shown, nor that of a file which rules restrict. */
+async function placeRow(uri: vscode.Uri, line: number, mayRead: MayRead): Promise<string> {
   const file = await fileAt(uri);
   if (!file) return `${uri.path.split('/').at(-1)} (outside the workspace), line ${line + 1}`;
   const row = `${file.relative}:${line + 1}`;
-  if (cautionFor(file, file.relative, 'read')) return row;
+  if (!(await mayShow(file.uri, mayRead))) return row;
   const document = await textDocument(file.uri);
   const text = document && line < document.lineCount ? document.lineAt(line).text.trim().slice(0, 200) : '';
   return `${row}: ${text}`;

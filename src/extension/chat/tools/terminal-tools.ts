@@ -1,9 +1,10 @@
+import * as vscode from 'vscode';
 import * as z from 'zod';
+import { commandFiles } from '../../../chat/tools/command-files.ts';
 import { defineReadingTool, defineTool } from '../../../chat/tools/define-tool.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
-import { commandFiles } from './command-files.ts';
 import { type CommandTerminals, isPosixShell, requireReadable, workingFolder } from './command-terminals.ts';
-import { workspaceFile } from './workspace-path.ts';
+import { fileAt, workspaceFile } from './workspace-path.ts';
 
 /** The longest time that a call waits for output. */
 const MAX_WAIT_S = 110;
@@ -27,12 +28,14 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
         requireReadable(command);
         const folder = cwd === '' ? undefined : await workspaceFile(cwd);
         const posix = isPosixShell();
-        const { caution, inside, reads } = await commandFiles({ command, posix }, folder?.real ?? workingFolder());
+        const place = folder?.real ?? workingFolder();
+        const findFile = (real: string) => fileAt(vscode.Uri.file(real));
+        const { caution, inside, reads, uncertain } = await commandFiles({ command, posix }, place, findFile);
         return {
           confirmation: caution ?? true,
           action: { type: 'command', command, cwd: folder?.relative ?? '', explanation },
-          ...{ reads, shell: { posix, inside } },
-          run: ({ signal }) => terminals.run({ command, cwd: folder?.real ?? workingFolder(), background }, signal),
+          ...{ reads, shell: { posix, inside, uncertain } },
+          run: ({ signal }) => terminals.run({ command, cwd: place, background }, signal),
         };
       },
     ),

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { findInWorkspace, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
+import type { NamedFile } from '../../../chat/tools/tools.ts';
+import { cautionFor, findInWorkspace, namedFile, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 
 /**
  * The path relative to the workspace folder, with the folder's name if there are several. Absolute if two folders have
@@ -40,6 +41,15 @@ export async function workspaceFile(path: string): Promise<FoundFile> {
   return found;
 }
 
+/**
+ * The files at paths of a call, for the judgement about them.
+ *
+ * @throws Error as `workspaceFile`.
+ */
+export async function namedFiles(paths: readonly string[], access: NamedFile['access']): Promise<readonly NamedFile[]> {
+  return Promise.all(paths.map(async (path) => namedFile(await workspaceFile(path), path, access)));
+}
+
 /** Like `workspaceFile`, for a URI from VS Code, whose searches follow links. */
 export async function fileAt(uri: vscode.Uri): Promise<FoundFile | undefined> {
   if (uri.scheme === 'file') return fileOnDisk(uri.fsPath);
@@ -71,4 +81,11 @@ function virtualFile(path: string): FoundFile | undefined {
     }
   }
   return undefined;
+}
+
+/** Whether a tool may show text of a file without a question: it has no secrets, and no rule restricts reading it. */
+export async function mayShow(uri: vscode.Uri, mayRead: ((path: string) => boolean) | undefined): Promise<boolean> {
+  const file = await fileAt(uri);
+  if (!file || cautionFor(file, uri.path, 'read')) return false;
+  return mayRead?.(file.relative) ?? true;
 }

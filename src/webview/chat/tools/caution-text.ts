@@ -20,5 +20,9 @@ export function cautionText({ kind, path }: Caution): string {
       return t('Needs confirmation each time: {0} is read by shells and can make them run programs.', name);
     case 'package':
       return t('Needs confirmation each time: {0} can make a package manager run programs.', name);
+    case 'build':
+      return t('Needs confirmation each time: {0} can make a build, a test or an editor run programs.', name);
+    case 'agent':
+      return t('Needs confirmation each time: {0} instructs models or controls other agents.', name);
   }
 }

@@ -1,21 +1,32 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import * as vscode from 'vscode';
-import { findRealPath } from '../../../base/real-path.ts';
-import { isSecretFile } from '../../../base/secret-files.ts';
-import { type JudgedCommand, parseCommand } from '../../../chat/permissions/command-verdict.ts';
-import type { SimpleCommand } from '../../../chat/permissions/shell-syntax.ts';
-import type { Caution } from '../../../chat/tools/caution.ts';
-import { cautionFor } from '../../../chat/tools/workspace-files.ts';
-import { type FoundFile, fileAt } from './workspace-path.ts';
+import { findRealPath } from '../../base/real-path.ts';
+import { isSecretFile } from '../../base/secret-files.ts';
+import { type JudgedCommand, parseCommand } from '../permissions/command-verdict.ts';
+import { isReadOnly } from '../permissions/read-only-commands.ts';
+import { expandPattern } from '../permissions/shell-expansion.ts';
+import type { ShellWord, SimpleCommand } from '../permissions/shell-syntax.ts';
+import type { Caution } from './caution.ts';
+import { cautionFor } from './workspace-files.ts';
+
+/** A file of the workspace. */
+export interface NamedWorkspaceFile {
+  readonly real: string;
+  readonly relative: string;
+}
+
+/** Finds the workspace file at an absolute path without links. */
+export type FindFile = (real: string) => Promise<NamedWorkspaceFile | undefined>;
 
 export interface CommandFiles {
-  /** The command names a file that may contain secrets. */
+  /** The command names a file that may contain secrets, or that it may write and that causes programs to run. */
   readonly caution?: Caution;
   /** Every word that may be a path is one in the workspace, after resolving links. */
   readonly inside: boolean;
   /** The workspace files that its words may name, for rules. */
   readonly reads: readonly string[];
+  /** Its input is from outside the workspace, or the files that a word of it names are not known. */
+  readonly uncertain: boolean;
 }
 
 /** With more possible folders, the files of a command are not known. */
@@ -29,22 +40,26 @@ const FOLDER_CHANGERS = new Set(['pushd', 'popd', 'chdir', 'builtin', 'command',
 export async function commandFiles(
   command: Pick<JudgedCommand, 'command' | 'posix'>,
   cwd: string,
+  find: FindFile,
 ): Promise<CommandFiles> {
   const commands = parseCommand(command);
   const folders = new Set([cwd, (await findRealPath(cwd)) ?? cwd]);
   const found: CommandFiles[] = [];
   let inside = commands !== undefined && hasPlainPaths(command);
+  let known = true;
   for (const each of commands ?? [looseCommand(command.command)]) {
-    found.push(await namedFiles(each, folders));
+    found.push(await namedFiles(each, folders, known, find));
     if (inside && each.words[0]?.text === 'git')
       inside = !(await Promise.all([...folders].map(mayBeBareRepository))).includes(true);
-    inside = (await addFolders(each, folders)) && inside;
+    known = (await addFolders(each, folders)) && known;
+    inside = inside && known;
   }
   const caution = found.find((one) => one.caution)?.caution;
   return {
     ...(caution ? { caution } : {}),
     inside: inside && found.every((one) => one.inside),
     reads: [...new Set(found.flatMap(({ reads }) => reads))],
+    uncertain: found.some(({ uncertain }) => uncertain),
   };
 }
 
@@ -58,7 +73,10 @@ function hasPlainPaths({ command, posix }: Pick<JudgedCommand, 'command' | 'posi
 
 /** The words of a line that is not understood. */
 function looseCommand(line: string): SimpleCommand {
-  const words = line.split(/[\s"'`=;&|<>()]+/).map((text) => ({ text, literal: false }));
+  const words = line
+    .replaceAll('\\\n', '')
+    .split(/[\s"'`=;&|<>()]+/)
+    .map((text) => ({ text, literal: false }));
   return { words: [{ text: '', literal: false }, ...words], assigns: false, reads: [], writes: [] };
 }
 
@@ -95,29 +113,57 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** The files that one command names, in each folder in which it may run. */
-async function namedFiles(command: SimpleCommand, folders: ReadonlySet<string>): Promise<CommandFiles> {
-  const paths = pathWords(command);
-  const parts = [...new Set([...paths, ...command.words.slice(1).flatMap(({ text }) => partsOfWord(text))])];
-  const secret = parts.find(isSecretFile);
-  let caution: Caution | undefined = secret === undefined ? undefined : { kind: 'secret', path: secret };
+/** The files that one command names, in each folder in which it may run. @param known whether these are all folders. */
+async function namedFiles(
+  command: SimpleCommand,
+  folders: ReadonlySet<string>,
+  known: boolean,
+  find: FindFile,
+): Promise<CommandFiles> {
+  let uncertain = !known && command.words.some(({ literal }) => !literal);
+  let caution: Caution | undefined;
   let inside = true;
   const reads: string[] = [];
   for (const folder of folders) {
+    const expanded = await expandWords(command, folder);
+    uncertain ||= expanded.uncertain;
+    const writes = !isReadOnly(expanded.words.filter(({ literal }) => literal));
+    const paths = pathWords(expanded);
+    const parts = [...new Set([...paths, ...expanded.words.slice(1).flatMap(({ text }) => partsOfWord(text))])];
+    const secret = parts.find(isSecretFile);
+    if (secret !== undefined) caution ??= { kind: 'secret', path: secret };
     for (const written of parts) {
-      const file = await findFile(folder, written);
+      const file = await findFile(folder, written, find);
       if (!file && paths.includes(written)) inside = false;
+      if (!file && command.reads.includes(written) && written !== '/dev/null') uncertain = true;
       if (!file) continue;
-      caution ??= cautionFor(file, written, 'read');
-      if (file.onDisk?.relative !== '') reads.push(file.relative);
+      caution ??= cautionFor(file, written, 'read') ?? (writes ? cautionFor(file, written, 'write') : undefined);
+      if (file.relative !== '') reads.push(file.relative);
     }
   }
-  return { ...(caution ? { caution } : {}), inside, reads };
+  return { ...(caution ? { caution } : {}), inside, reads, uncertain };
 }
 
-async function findFile(folder: string, written: string): Promise<FoundFile | undefined> {
+/** The command with the words that the shell makes in a folder. */
+async function expandWords(
+  command: SimpleCommand,
+  folder: string,
+): Promise<SimpleCommand & { readonly uncertain: boolean }> {
+  let uncertain = false;
+  const words: ShellWord[] = [];
+  for (const word of command.words) {
+    words.push(word);
+    if (word.pattern === undefined) continue;
+    const texts = await expandPattern(word.pattern, folder);
+    if (texts === undefined) uncertain = true;
+    else words.push(...texts.map((text) => ({ text, literal: true })));
+  }
+  return { ...command, words, uncertain };
+}
+
+async function findFile(folder: string, written: string, find: FindFile): Promise<NamedWorkspaceFile | undefined> {
   const real = written.length < MAX_PATH ? await findRealPath(joinPath(folder, written)) : undefined;
-  return real === undefined ? undefined : fileAt(vscode.Uri.file(real));
+  return real === undefined ? undefined : find(real);
 }
 
 /** Not normalized: where `a` is a link, `a/..` is not the folder of `a`. */
