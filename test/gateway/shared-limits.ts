@@ -196,7 +196,6 @@ export class RateReplica {
   readonly wakes: number[] = [];
   /** When Postgres was lost; of the monotonic clock. */
   lostAt: number | undefined;
-  readonly #url: string;
   readonly #connection: PostgresConnection;
   readonly #leases: RateLeases;
 
@@ -210,7 +209,6 @@ export class RateReplica {
   }
 
   private constructor(url: string, limit: RateLimit, minuteMs?: number) {
-    this.#url = url;
     this.#connection = new PostgresConnection(url);
     this.#leases = new RateLeases(new PostgresRates(this.#connection, this.id, minuteMs), {
       lostAt: () => this.lostAt,
@@ -230,10 +228,11 @@ export class RateReplica {
 
   /** What a look for changes does and finds. A gateway that does not look is taken for ended after 75 seconds. */
   async look(): Promise<void> {
-    await query(this.#url, `UPDATE svc.replicas SET seen_at = now() WHERE id = '${this.id}'`);
-    const rows = await this.#connection.transaction(5_000, (sql) =>
-      sql("SELECT rate FROM rate_leases WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1", [this.id]),
-    );
+    const rows = await this.#connection.transaction(5_000, async (sql) => {
+      await sql('UPDATE replicas SET seen_at = now() WHERE id = $1', [this.id]);
+      const wanted = "SELECT rate FROM rate_leases WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1";
+      return sql(wanted, [this.id]);
+    });
     this.#leases.wanted = new Set(rows.map(({ rate }) => String(rate)));
     await this.ask();
   }
