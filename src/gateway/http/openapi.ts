@@ -146,7 +146,7 @@ export function openApi(): Record<string, unknown> {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-        session: { type: 'apiKey', in: 'header', name: 'cookie', description: 'Changes also need `X-CSRF-Token`.' },
+        session: { type: 'apiKey', in: 'header', name: 'cookie', description: 'Also needs `X-Session-Secret`.' },
       },
       schemas: { Error: ERROR },
     },
