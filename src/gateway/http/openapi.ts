@@ -122,6 +122,11 @@ const GETS: Readonly<Record<string, Operation>> = {
   '/embedding-models': { summary: 'Embedding models', tag: 'catalog', open: true },
   '/transcription-models': { summary: 'Transcription models', tag: 'catalog', open: true },
   '/healthz': { summary: 'Reports whether the process runs', tag: 'operation', open: true },
+  '/proof': {
+    summary: 'Proves to the window of VS Code that started the gateway which process listens; 404 for all others',
+    tag: 'operation',
+    open: true,
+  },
   '/readyz': { summary: 'Reports whether the gateway accepts requests', tag: 'operation', open: true },
   '/metrics': { summary: 'Prometheus metrics; a key is required for requests from another machine', tag: 'operation' },
   '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
