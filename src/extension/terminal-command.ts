@@ -18,6 +18,8 @@ export function offerTerminalCommand(
   folder: string,
   variables: Promise<WindowVariables>,
 ): vscode.Disposable {
+  // The variables open the keys of this window. VS Code would write them to disk, and apply them to later windows.
+  environment.persistent = false;
   let window: WindowVariables = {};
   const apply = () => {
     environment.clear();

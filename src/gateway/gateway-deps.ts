@@ -64,6 +64,8 @@ export interface GatewayDeps {
   readonly presence: Presence;
   /** Folder of the admin page. Absent: there is no page. */
   readonly adminPage?: string | undefined;
+  /** By which the process proves itself to those that started it. Absent: it can't. */
+  readonly proofSecret?: string | undefined;
   /** The version of Svc. */
   readonly version: string;
   /** Absent: nothing is recorded. */

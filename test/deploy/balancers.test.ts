@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
+import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { until } from '../gateway/until.ts';
 import { freePort } from '../host/code-server.ts';
 import { BALANCERS, type Balancer, type RunningBalancer, startBalancer, until200 } from './balancers.ts';
@@ -19,6 +19,7 @@ describe('the balancers of deploy/', () => {
   before(async function () {
     this.timeout(300_000);
     harness = await ServeHarness.start();
+    await harness.configure({ m: { cost: { input: 1, output: 2 } } }, { admin: true });
     harness.upstream.respond(slowly);
     ports = await Promise.all([1, 2, 3].map(freePort));
     gateways = await Promise.all(ports.map(serve));
@@ -41,6 +42,22 @@ describe('the balancers of deploy/', () => {
       const own = counts.map((count, index) => count - (before[index] ?? 0));
       assert.ok(Math.min(...own) >= 10, `${own}`);
       assert.equal(await status(fetch(`${url}/metrics`)), 401);
+    });
+  }
+
+  for (const balancer of BALANCERS) {
+    it(`${balancer.program.name}: a session of the admin page is valid at all three gateways`, async () => {
+      const { url } = running.get(balancer) ?? assert.fail();
+      const admin = (path: string, init: RequestInit = {}) =>
+        fetch(`${url}/admin/v1${path}`, { ...init, headers: { origin: url, ...init.headers } });
+      const signedIn = await admin('/session', { method: 'POST', body: JSON.stringify({ key: KEY }) });
+      assert.equal(signedIn.status, 200, await signedIn.clone().text());
+      const { secret } = await signedIn.json();
+      const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const headers = { cookie, 'x-session-secret': secret };
+      const answers = await Promise.all(Array.from({ length: 30 }, () => admin('/session', { headers })));
+      assert.deepEqual([...new Set(answers.map(({ status: code }) => code))], [200]);
+      await Promise.all(answers.map((each) => each.arrayBuffer()));
     });
   }
 

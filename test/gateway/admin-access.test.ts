@@ -38,9 +38,10 @@ describe('access to the admin API', () => {
   async function signIn(name: string) {
     const answer = await call('POST', '/session', {}, { key: keys.get(name) });
     assert.equal(answer.status, 200);
-    const { csrf } = await answer.json();
+    const { secret } = await answer.json();
     const setCookie = answer.headers.get('set-cookie') ?? '';
-    return { cookie: setCookie.split(';')[0] ?? '', csrf: String(csrf), setCookie };
+    const cookie = setCookie.split(';')[0] ?? '';
+    return { cookie, setCookie, both: { cookie, 'x-session-secret': String(secret) } };
   }
 
   it('admin: every endpoint of the contract has a handler', () => {
@@ -120,42 +121,84 @@ describe('access to the admin API', () => {
 
   it('admin: a session has a cookie that scripts, other sites and other paths do not get', async () => {
     const { setCookie } = await signIn('boss');
-    assert.match(setCookie, /^svc_admin_\d+=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict; Max-Age=3600$/);
+    assert.match(setCookie, /^svc_admin_\w+=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict; Max-Age=3600$/);
     const secure = await call('POST', '/session', { 'x-forwarded-proto': 'https' }, { key: keys.get('boss') });
     assert.match(secure.headers.get('set-cookie') ?? '', /; Secure$/);
   });
 
-  it('admin: changes with a session need its CSRF token, reads do not', async () => {
-    const { cookie, csrf } = await signIn('boss');
+  it('admin: the cookie of a session opens nothing without the secret of its sign-in', async () => {
+    const { cookie, both } = await signIn('boss');
     const other = await signIn('boss');
-    assert.equal((await call('GET', '/keys', { cookie })).status, 200);
-    for (const token of [undefined, '', 'x', csrf.slice(1), other.csrf]) {
-      const headers = { cookie, ...(token === undefined ? {} : { 'x-csrf-token': token }) };
-      assert.equal((await call('POST', '/keys', headers, { name: 'new' })).status, 403, String(token));
-      assert.equal((await call('DELETE', '/session', headers)).status, 403, String(token));
+    const secret = both['x-session-secret'];
+    for (const sent of [undefined, '', 'x', secret.slice(1), other.both['x-session-secret'], cookie.split('=')[1]]) {
+      const headers = { cookie, ...(sent === undefined ? {} : { 'x-session-secret': sent }) };
+      for (const path of [...OWN, ...READS, '/requests/live']) {
+        assert.equal((await call('GET', path, headers)).status, 401, path);
+      }
+      assert.equal((await call('POST', '/keys', headers, { name: 'new' })).status, 401, String(sent));
+      assert.equal((await call('DELETE', '/session', headers)).status, 401, String(sent));
     }
-    assert.equal((await call('POST', '/keys', { cookie, 'x-csrf-token': csrf }, { name: 'new' })).status, 200);
+    assert.equal((await call('GET', '/keys', { 'x-session-secret': secret })).status, 401, 'without the cookie');
+    const described = await (await call('GET', '/session', both)).json();
+    assert.deepEqual([described.name, described.secret], ['boss', null]);
+    assert.equal((await call('POST', '/keys', both, { name: 'new' })).status, 200);
+    const live = await call('GET', '/requests/live', both);
+    assert.equal(live.status, 200);
+    await live.body?.cancel();
+  });
+
+  it('admin: a cookie that a neighbour planted before the sign-in opens nothing for the neighbour', async () => {
+    const { cookie } = await signIn('user');
+    const answer = await call('POST', '/session', { cookie }, { key: keys.get('boss') });
+    assert.equal(
+      answer.headers.get('set-cookie')?.split(';')[0],
+      cookie,
+      'other tabs of the browser keep their cookie',
+    );
+    assert.equal((await call('GET', '/keys', { cookie })).status, 401);
+    const odd = cookie.replace(/=.*/, '=x; y');
+    const second = await call('POST', '/session', { cookie: odd }, { key: keys.get('boss') });
+    assert.match(second.headers.get('set-cookie') ?? '', /^svc_admin_\w+=[\w-]{43};/);
+  });
+
+  it('admin: a session makes no secret of an admin key and no link without the key itself', async () => {
+    const boss = await signIn('boss');
+    const keeper = await signIn('keeper');
+    const admin = { name: 'root', admin: 'read' };
+    const wrong = [undefined, 'svc_wrong', keys.get('keeper'), keys.get('user'), KEY];
+    for (const confirm_key of wrong) {
+      const more = confirm_key === undefined ? {} : { confirm_key };
+      assert.equal((await call('POST', '/keys', boss.both, { ...admin, ...more })).status, 403, confirm_key);
+      assert.equal((await call('POST', '/keys/reader/rotate', boss.both, more)).status, 403, confirm_key);
+    }
+    assert.equal((await call('POST', '/links', boss.both, {})).status, 403);
+    assert.equal(gateway.state.key('root'), undefined);
+    const confirmed = { confirm_key: keys.get('boss') };
+    assert.equal((await call('POST', '/keys', keeper.both, { ...admin, ...confirmed })).status, 403, 'the scope keys');
+    assert.equal((await call('POST', '/keys', boss.both, { ...admin, ...confirmed })).status, 200);
+    assert.equal((await call('POST', '/keys/reader/rotate', boss.both, confirmed)).status, 200);
+    assert.equal((await call('POST', '/keys/user/rotate', boss.both, {})).status, 200, 'an ordinary key');
   });
 
   it('admin: a cookie does not work outside of the admin API', async () => {
-    const { cookie, csrf } = await signIn('boss');
+    const { both } = await signIn('boss');
     const body = JSON.stringify({ model: 'chat/m', messages: [] });
-    const headers = { cookie, 'x-csrf-token': csrf, 'content-type': 'application/json' };
+    const headers = { ...both, 'content-type': 'application/json' };
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
     assert.equal(answer.status, 401);
   });
 
   it('admin: sessions end with sign-out, with their time, and with their key', async () => {
-    const { cookie, csrf } = await signIn('boss');
+    const { both } = await signIn('boss');
     const kept = await signIn('boss');
     const reader = await signIn('reader');
-    assert.equal((await call('DELETE', '/session', { cookie, 'x-csrf-token': csrf })).status, 204);
-    assert.equal((await call('GET', '/keys', { cookie })).status, 401, 'signed out');
-    assert.equal((await call('GET', '/keys', { cookie: kept.cookie })).status, 200, 'another session stays');
+    assert.equal((await call('DELETE', '/session', both)).status, 204);
+    assert.equal((await call('GET', '/keys', both)).status, 401, 'signed out');
+    assert.equal((await call('GET', '/keys', kept.both)).status, 200, 'another session stays');
     assert.equal((await call('POST', '/keys/reader/revoke', as('boss'), {})).status, 200);
-    assert.equal((await call('GET', '/keys', { cookie: reader.cookie })).status, 401, 'revoked');
+    assert.equal((await call('GET', '/keys', reader.both)).status, 401, 'revoked');
     gateway.state.expireSessions();
-    assert.equal((await call('GET', '/keys', { cookie: kept.cookie })).status, 401, 'expired');
+    assert.equal((await call('GET', '/keys', kept.both)).status, 401, 'expired');
   });
 
   it('admin: only the gateway’s own page may use the API, also if other pages may use models', async () => {
@@ -211,13 +254,67 @@ describe('access to the admin API', () => {
     assert.equal((await call('POST', '/session', {}, { token: late.token })).status, 401, 'expired');
   });
 
-  it('admin: failed sign-ins are limited', async () => {
+  it('admin: wrong sign-ins are limited, and never lock a valid key or link out', async () => {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       assert.equal((await call('POST', '/session', {}, { key: `wrong${attempt}` })).status, 401);
     }
-    const refused = await call('POST', '/session', {}, { key: keys.get('boss') });
+    const refused = await call('POST', '/session', {}, { key: 'wrong' });
     assert.equal(refused.status, 429);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
+    assert.equal((await call('POST', '/session', {}, { key: keys.get('boss') })).status, 200);
+    const { token } = await (await call('POST', '/links', as('boss'), {})).json();
+    assert.equal((await call('POST', '/session', {}, { token })).status, 200);
+  });
+
+  it('admin: sign-ins of one key are limited, and those of ordinary keys are not in the audit log', async () => {
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      statuses.push((await call('POST', '/session', {}, { key: keys.get('user') })).status);
+    }
+    assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429]);
+    await signIn('boss');
+    const { data } = await (await call('GET', '/audit', as('boss'))).json();
+    const starts = data.filter(({ action }: { action: string }) => action === 'session.start');
+    assert.deepEqual(
+      starts.map(({ target }: { target: string }) => target),
+      ['boss'],
+    );
+  });
+
+  it('admin: a further session of a key ends its oldest one', async () => {
+    const proofs = [];
+    const admin = gateway.state.admin;
+    for (let each = 0; each < 25; each += 1) proofs.push(await admin.startSession('of a key', Date.now() + 1e6 + each));
+    const other = await admin.startSession('of another', Date.now() + 1e6);
+    const open = [];
+    for (const [index, proof] of proofs.entries()) if (await admin.findSession(proof)) open.push(index);
+    assert.deepEqual(
+      open,
+      Array.from({ length: 20 }, (_, index) => index + 5),
+    );
+    assert.ok(await admin.findSession(other));
+  });
+
+  it('admin: one key does not take all places of live readers, and places are kept for admins', async () => {
+    const abort = new AbortController();
+    const follow = (key: string | undefined) =>
+      fetch(`${gateway.url}/admin/v1/requests/live`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: abort.signal,
+      });
+    try {
+      const statuses: number[] = [];
+      for (let each = 0; each < 12; each += 1) statuses.push((await follow(keys.get('user'))).status);
+      assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429]);
+      for (const name of ['b', 'c', 'd']) {
+        const key = gateway.createKey({ name });
+        for (let each = 0; each < 10; each += 1) assert.equal((await follow(key)).status, 200);
+      }
+      assert.equal((await follow(gateway.createKey({ name: 'e' }))).status, 503);
+      assert.equal((await follow(keys.get('boss'))).status, 200);
+    } finally {
+      abort.abort();
+    }
   });
 
   it('admin: invalid paths, methods, parameters and bodies are refused with their names', async () => {

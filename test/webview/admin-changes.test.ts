@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
 import { KEY } from '../gateway/serve-harness.ts';
 import { inPage, typeInto } from '../host/person.ts';
@@ -67,6 +68,39 @@ describe('changes on the admin page', () => {
     const actions = page.locator('tbody tr:has-text("dev") code');
     await actions.first().waitFor();
     assert.deepEqual(await actions.allInnerTexts(), ['key.revoke', 'key.rotate', 'key.change', 'key.create']);
+    await close();
+  });
+
+  it('admin page: an admin key is created and rotated only with the own key', async () => {
+    const { page, close } = await site.open('/admin/keys');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create Key…' }).click();
+    await page.keyboard.type('deputy');
+    assert.equal(await dialog.getByLabel(/^Your key/).count(), 0);
+    await dialog.getByLabel('Access to this page').selectOption('keys');
+    await typeInto(dialog.getByLabel(/^Your key/), 'svc_wrong');
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.getByRole('alert').getByText('This is not the key of the session.').waitFor();
+    await typeInto(dialog.getByLabel(/^Your key/), KEY);
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.locator('.secret code').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Rotate… deputy' }).click();
+    await typeInto(dialog.getByLabel(/^Your key/), KEY);
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await dialog.locator('.secret code').waitFor();
+    await close();
+  });
+
+  it('admin page: the CSV of the sums is saved with the session', async () => {
+    const { page, close } = await site.open('/admin');
+    const table = page.locator('section', { has: page.getByRole('heading', { name: 'Sums of the period' }) });
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      table.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    assert.match(file.suggestedFilename(), /^usage-\d{4}-\d\d-\d\d\.csv$/);
+    assert.match(readFileSync(await file.path(), 'utf8'), /^\S*model,requests,/);
     await close();
   });
 

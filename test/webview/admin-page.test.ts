@@ -55,6 +55,16 @@ describe('admin page', () => {
     assert.ok(!stored.includes(KEY));
     await page.reload();
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    // Another tab has the cookie, as each port of the host has, and not the secret.
+    const tab = await page.context().newPage();
+    await tab.goto(`${site.url}/admin`);
+    await tab.getByLabel('Key', { exact: true }).waitFor();
+    const answered = await inPage(tab, 'the cookie alone is sent', async () => {
+      const answers = await Promise.all(['session', 'keys', 'usage'].map((path) => fetch(`/admin/v1/${path}`)));
+      return answers.map(({ status }) => status);
+    });
+    assert.deepEqual(answered, [401, 401, 401]);
+    await tab.close();
     await page.getByRole('button', { name: 'Sign Out' }).click();
     await page.getByLabel('Key', { exact: true }).waitFor();
     await page.reload();

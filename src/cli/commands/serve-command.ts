@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { nonEmptyString } from '../../base/json.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -130,6 +131,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       signIns: state.signIns,
       presence: state.presence,
       version: version(),
+      proofSecret: nonEmptyString(io.env.SVC_GATEWAY_PROOF),
       adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
     };
     const gateway = await startGateway(deps, { host, port: port ?? listen.port });

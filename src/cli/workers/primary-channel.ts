@@ -64,7 +64,7 @@ export class PrimaryChannel {
     metrics.ofAllWorkers = () => this.#collect('metrics');
     this.#live = new WorkerLive(live, send);
     this.#signIns = signIns;
-    signIns.tellWorkers = (address) => send({ type: 'sign-in-failed', address });
+    signIns.tellWorkers = (of) => send({ type: 'sign-in', of });
     // Node ends a worker whose primary has ended.
     process.once('exit', () => ledger.flush());
     send({ type: 'ready' });
@@ -119,8 +119,8 @@ export class PrimaryChannel {
         return;
       case 'collect':
         return void this.#sendOwn(message.number, message.subject);
-      case 'sign-in-failed':
-        return this.#signIns?.count(message.address);
+      case 'sign-in':
+        return this.#signIns?.count(message.of);
       case 'live-follow':
       case 'live-unfollow':
       case 'live-request':

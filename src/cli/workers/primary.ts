@@ -186,7 +186,7 @@ export class Primary {
         return void this.#collect(id, message.number, message.subject);
       case 'own':
         return this.#collecting.get(message.number)?.(message.text);
-      case 'sign-in-failed':
+      case 'sign-in':
         for (const other of this.#workers.keys()) if (other !== id) this.#send(other, message);
         return;
       case 'live-follow':

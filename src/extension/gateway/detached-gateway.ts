@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
+import * as z from 'zod';
+import { proveProcess } from '../../gateway/http/process-proof.ts';
 
 /** A gateway that keeps running after its window is closed. */
 export interface DetachedGateway {
@@ -15,16 +18,46 @@ const KEPT = 'svc.keptGateway';
 const READY_MS = 15_000;
 const POLL_MS = 50;
 
-/** The gateway that an earlier window left running, if it still runs and accepts the key. */
+/** Milliseconds of a proof. Another program at the port may answer slowly or never. */
+const PROOF_MS = 3_000;
+const PROOF = z.object({ pid: z.number().int().positive(), proof: z.string() });
+
+/** The secret by which the gateway proves itself to the windows that know its key. */
+export function proofSecret(key: string): string {
+  return createHmac('sha256', key).update('svc gateway proof').digest('hex');
+}
+
+/** The gateway that an earlier window left running, if it still runs. Sends no key. */
 export async function findDetached(
   memory: vscode.Memento,
   key: () => Promise<string>,
 ): Promise<DetachedGateway | undefined> {
   const kept = memory.get<DetachedGateway>(KEPT);
   if (kept === undefined) return undefined;
-  if (await acceptsKey(kept.url, await key())) return kept;
+  const pid = await provenProcess(kept.url, await key());
+  if (pid !== undefined) return { pid, url: kept.url };
   await memory.update(KEPT, undefined);
   return undefined;
+}
+
+/**
+ * The process that listens at an address, if it is the gateway with this key. Any program of any user can listen at a
+ * remembered or chosen port, so it gets a number that only the gateway can sign. @returns its id.
+ */
+export async function provenProcess(url: string, key: string): Promise<number | undefined> {
+  const nonce = randomBytes(32).toString('base64url');
+  try {
+    const response = await fetch(`${url}/proof?nonce=${nonce}`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(PROOF_MS),
+    });
+    const { pid, proof } = PROOF.parse(await response.json());
+    // The port is signed too: another program could pass the number on to the gateway at its real port.
+    const expected = proveProcess(proofSecret(key), { nonce, port: Number(new URL(url).port), pid });
+    return proof === expected ? pid : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Arguments for `spawn`, except for the port. */
@@ -39,14 +72,18 @@ export interface DetachedLaunch {
   readonly storage: string;
 }
 
-/** @throws Error if the gateway does not start. */
-export async function startDetached(memory: vscode.Memento, launch: DetachedLaunch): Promise<DetachedGateway> {
+/** @throws Error if the gateway does not start, also if another program listens at the port. */
+export async function startDetached(
+  memory: vscode.Memento,
+  key: string,
+  launch: DetachedLaunch,
+): Promise<DetachedGateway> {
   const port = launch.port === 0 ? await freePort() : launch.port;
   mkdirSync(launch.storage, { recursive: true });
   const logFile = join(launch.storage, 'gateway.log');
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(launch.file, [...launch.args, '--port', String(port)], {
-    env: launch.env,
+    env: { ...launch.env, SVC_GATEWAY_PROOF: proofSecret(key) },
     cwd: launch.cwd,
     stdio: ['ignore', log, log],
     detached: true,
@@ -63,7 +100,7 @@ export async function startDetached(memory: vscode.Memento, launch: DetachedLaun
   });
   for (const until = Date.now() + READY_MS; Date.now() < until; ) {
     if (ended !== undefined) throw new Error(ended);
-    if (child.pid !== undefined && (await answers(`${url}/healthz`))) {
+    if (child.pid !== undefined && (await provenProcess(url, key)) === child.pid) {
       const kept = { pid: child.pid, url };
       await memory.update(KEPT, kept);
       return kept;
@@ -74,34 +111,15 @@ export async function startDetached(memory: vscode.Memento, launch: DetachedLaun
   throw new Error(`It did not answer within ${READY_MS / 1000} seconds.`);
 }
 
-export async function stopDetached(memory: vscode.Memento, { pid }: DetachedGateway): Promise<void> {
+/** Ends only a process that proves itself: the id may be that of another one by now. */
+export async function stopDetached(memory: vscode.Memento, key: string, { url }: DetachedGateway): Promise<void> {
   await memory.update(KEPT, undefined);
+  const pid = await provenProcess(url, key);
+  if (pid === undefined) return;
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
     // It has already ended.
-  }
-}
-
-/** Sends an invalid request: with the right key the gateway answers 400, otherwise 401. */
-async function acceptsKey(url: string, key: string): Promise<boolean> {
-  try {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: '{}' });
-    await response.body?.cancel();
-    return response.status === 400;
-  } catch {
-    return false;
-  }
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url);
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
   }
 }
 

@@ -92,7 +92,7 @@ async function openUsage(cli: string): Promise<void> {
 
 /** Opens the gateway's page in a browser, signed in by a one-time link. Returns its address without the link's token. */
 async function openAdminPage(gateway: GatewayProcess): Promise<string | undefined> {
-  const url = gateway.state.kind === 'running' ? gateway.state.url : await start(gateway);
+  const url = (await gateway.address()) ?? (await start(gateway));
   if (url === undefined) return undefined;
   const link = await createAdminLink(url, await gateway.key());
   if (link.kind === 'link') {
@@ -112,7 +112,7 @@ async function openAdminPage(gateway: GatewayProcess): Promise<string | undefine
 }
 
 async function copyEnvironment(gateway: GatewayProcess): Promise<void> {
-  const url = gateway.state.kind === 'running' ? gateway.state.url : await start(gateway);
+  const url = (await gateway.address()) ?? (await start(gateway));
   if (url === undefined) return;
   const key = await gateway.key();
   const lines = [

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { type DetachedGateway, findDetached, startDetached, stopDetached } from './detached-gateway.ts';
+import { type DetachedGateway, findDetached, provenProcess, startDetached, stopDetached } from './detached-gateway.ts';
 import { gatewayLaunch } from './launch.ts';
 
 export interface GatewayProcessDeps {
@@ -85,13 +85,30 @@ export class GatewayProcess implements vscode.Disposable {
 
   /** Resolves with the address when the gateway listens. Rejects with its output if it fails. */
   async start(): Promise<string> {
-    if (this.#state.kind === 'running') return this.#state.url;
+    const running = this.#state.kind === 'running' ? await this.address() : undefined;
+    if (running !== undefined) return running;
     if (this.#starting) return this.#starting;
     const starting = this.#startOnce().finally(() => {
       if (this.#starting === starting) this.#starting = undefined;
     });
     this.#starting = starting;
     return starting;
+  }
+
+  /**
+   * The address of the running gateway. A gateway that was kept proves itself again: it may have ended, and another
+   * program may listen at its port by now. Must be called before the key is sent or shown with the address.
+   */
+  async address(): Promise<string | undefined> {
+    if (this.#state.kind !== 'running') return undefined;
+    const { url } = this.#state;
+    const kept = this.#kept;
+    if (kept === undefined || (await provenProcess(url, await this.key())) !== undefined) return url;
+    if (this.#kept === kept) {
+      this.#kept = undefined;
+      this.#set({ kind: 'stopped' });
+    }
+    return undefined;
   }
 
   async #startOnce(): Promise<string> {
@@ -116,8 +133,9 @@ export class GatewayProcess implements vscode.Disposable {
     const child = this.#child;
     this.#child = undefined;
     child?.kill('SIGTERM');
-    if (this.#kept) void stopDetached(this.#deps.memory, this.#kept);
+    const kept = this.#kept;
     this.#kept = undefined;
+    if (kept) void this.key().then((key) => stopDetached(this.#deps.memory, key, kept));
   }
 
   async #startDetached(key: string, env: NodeJS.ProcessEnv, generation: number): Promise<string> {
@@ -125,9 +143,9 @@ export class GatewayProcess implements vscode.Disposable {
     try {
       const found = await findDetached(memory, async () => key);
       const launch = { file: process.execPath, ...launchHere(cli), env };
-      const kept = found ?? (await startDetached(memory, { ...launch, port: port(), storage: storage.fsPath }));
+      const kept = found ?? (await startDetached(memory, key, { ...launch, port: port(), storage: storage.fsPath }));
       if (generation !== this.#generation) {
-        await stopDetached(memory, kept);
+        await stopDetached(memory, key, kept);
         throw new Error(vscode.l10n.t('The gateway was stopped.'));
       }
       this.#setKept(kept);

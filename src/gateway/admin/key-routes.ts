@@ -9,7 +9,7 @@ import { ENDPOINTS } from './api/endpoints.ts';
 import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
 import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
 import { describeKey } from './key-view.ts';
-import { actorOf, requireScope, type Viewer } from './viewer.ts';
+import { actorOf, confirmKey, requireScope, type Viewer } from './viewer.ts';
 
 /** Keys: list, create, change, rotate, revoke. */
 export function keyRoutes(): AdminRoute[] {
@@ -25,7 +25,10 @@ export function keyRoutes(): AdminRoute[] {
     route(ENDPOINTS.getKey, ({ deps, name }) => findDescribed(deps, name)),
     route(ENDPOINTS.createKey, async ({ deps, context, viewer, body }) => {
       const { name, organization, user, admin, expires_at } = body;
-      if (admin !== undefined) requireScope(viewer, 'all');
+      if (admin !== undefined) {
+        requireScope(viewer, 'all');
+        confirmKey(deps, context, viewer, body.confirm_key);
+      }
       if (organization !== undefined && !deps.settings().gateway.organizations.has(organization)) {
         throw invalidRequest('organization', `There is no organization “${organization}” at this gateway.`);
       }
@@ -45,7 +48,9 @@ export function keyRoutes(): AdminRoute[] {
     route(ENDPOINTS.rotateKey, async ({ deps, context, viewer, body, name }) => {
       const graceMs = parseDuration(body.grace);
       if (graceMs === undefined) throw invalidRequest('grace', '“grace” must be a duration such as 0, 30m, 24h or 7d.');
-      await requireChange(deps, viewer, name);
+      const { admin } = await requireChange(deps, viewer, name);
+      // The new secret is as good as a new admin key.
+      if (admin !== undefined) confirmKey(deps, context, viewer, body.confirm_key);
       const secret = await deps.admin.rotateKey(actorOf(viewer, context), name, graceMs);
       return { key: await findDescribed(deps, name), secret };
     }),
@@ -58,10 +63,11 @@ export function keyRoutes(): AdminRoute[] {
 }
 
 /** Only the scope `all` may change admin keys: another scope could otherwise raise itself. @throws SvcError 403, 404. */
-async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): Promise<void> {
+async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): Promise<StoredGatewayKey> {
   const key = await deps.admin.findKey(name);
   if (key === undefined) throw unknownKey(name);
   if (key.admin !== undefined) requireScope(viewer, 'all');
+  return key;
 }
 
 async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {

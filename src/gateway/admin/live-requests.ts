@@ -6,8 +6,20 @@ import { describeRequest } from './request-view.ts';
 const MAX_PER_SECOND = 50;
 /** Readers at a time, of all workers. */
 const MAX_READERS = 50;
+/** Of these, readers whose keys are no admin keys. */
+const MAX_ORDINARY = 40;
+/** Readers of one key. */
+const MAX_OF_KEY = 10;
+
+/** Who reads. */
+export interface LiveOwner {
+  /** Name of the key. */
+  readonly key: string;
+  readonly isAdmin: boolean;
+}
 
 export interface LiveReader {
+  readonly owner: LiveOwner;
   readonly filter: RequestFilter;
   /** Must not block. @returns false if the reader is too slow for this request. */
   readonly show: (request: api.Request) => boolean;
@@ -38,18 +50,22 @@ interface State {
 /** Passes requests that have ended to the pages that show them live. Without a reader it costs nothing. */
 export class LiveRequests {
   /** Set if this process is one of several workers. The returned function ends it. */
-  followOthers: ((filter: RequestFilter, receiver: LiveReceiver) => () => void) | undefined;
+  followOthers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
   readonly #readers = new Set<State>();
   #timer: NodeJS.Timeout | undefined;
 
-  get full(): boolean {
-    return this.#readers.size >= MAX_READERS;
+  /** Why there is no place for another reader: those of its key, or all readers. Places are kept for admins. */
+  fullFor({ key, isAdmin }: LiveOwner): 'key' | 'all' | undefined {
+    const owners = [...this.#readers].map(({ reader }) => reader.owner);
+    if (owners.filter((each) => each.key === key).length >= MAX_OF_KEY) return 'key';
+    if (owners.length >= MAX_READERS) return 'all';
+    return !isAdmin && owners.filter((each) => !each.isAdmin).length >= MAX_ORDINARY ? 'all' : undefined;
   }
 
   /** Adds a reader of the requests of all workers. @returns a function that removes it. */
   add(reader: LiveReader): () => void {
     const state = this.#start(reader);
-    state.unfollow = this.followOthers?.(reader.filter, {
+    state.unfollow = this.followOthers?.(reader, {
       ended: (request) => offer(state, () => request),
       skipped: (count) => {
         state.total += count;

@@ -55,10 +55,12 @@ function readPosition(cursor: string | undefined): RequestPosition | undefined {
 
 /** Sends requests as they end until the client leaves or may not see them any more. A slow client misses some. */
 function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filter: RequestFilter): void {
-  if (deps.live.full) {
+  const owner = { key: viewer.name, isAdmin: viewer.scope !== 'own' };
+  const full = deps.live.fullFor(owner);
+  if (full !== undefined) {
     throw new SvcError({
-      errorType: 'temporarily_unavailable',
-      message: 'Too many pages show live requests.',
+      errorType: full === 'key' ? 'rate_limit_exceeded' : 'temporarily_unavailable',
+      message: `Too many pages ${full === 'key' ? 'of this key ' : ''}show live requests.`,
       retryable: true,
       retryAfterMs: 10_000,
     });
@@ -68,6 +70,7 @@ function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filt
   const send = (event: string, data: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   const slow = () => response.writableNeedDrain;
   const remove = deps.live.add({
+    owner,
     filter,
     show: (request) => {
       if (slow()) return false;
@@ -89,7 +92,7 @@ function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filt
 
 /** Whether the key or the session that started a stream is still valid. */
 async function mayStillSee(deps: GatewayDeps, context: RequestContext, { session }: Viewer): Promise<boolean> {
-  if (session !== undefined) return (await sessionViewer(deps, session.token)) !== undefined;
+  if (session !== undefined) return (await sessionViewer(deps, session)) !== undefined;
   try {
     return optionalKey(context, deps.keys) !== undefined;
   } catch {

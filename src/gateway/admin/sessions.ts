@@ -1,8 +1,11 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** How long the token of a one-time link can be used. */
 const LINK_MS = 10 * 60_000;
+/** Open sessions of one key. A further sign-in ends the one that would end first. */
+const MAX_SESSIONS = 20;
+const TOKEN = /^[\w-]{43}$/;
 
 /** A signed-in browser. */
 export interface StoredSession {
@@ -10,6 +13,17 @@ export interface StoredSession {
   readonly keyHash: string;
   /** Unix milliseconds. */
   readonly expiresAt: number;
+}
+
+/**
+ * What a browser sends with each call. A cookie is sent to all ports of a host, also to those of other programs, so it
+ * opens nothing without the secret, which the page keeps for its origin.
+ */
+export interface SessionProof {
+  /** The value of the cookie. */
+  readonly token: string;
+  /** The value of the header. Only the answer to the sign-in has it. */
+  readonly secret: string;
 }
 
 export interface CreatedLink {
@@ -20,10 +34,16 @@ export interface CreatedLink {
 
 /** Sessions of browsers and tokens of one-time links, in the state. Only hashes are stored. */
 export interface SessionStore {
-  /** Starts a session. @returns its token, for the cookie. */
-  startSession(keyHash: string, expiresAt: number): Promise<string>;
-  findSession(token: string): Promise<StoredSession | undefined>;
-  endSession(token: string): Promise<void>;
+  /** Distinguishes states in the names of cookies. All gateways that share a state have the same. */
+  stateId(): Promise<string>;
+  /**
+   * Starts a session.
+   *
+   * @param token the cookie that the browser already has: its other tabs keep their sessions.
+   */
+  startSession(keyHash: string, expiresAt: number, token?: string): Promise<SessionProof>;
+  findSession(proof: SessionProof): Promise<StoredSession | undefined>;
+  endSession(proof: SessionProof): Promise<void>;
   /** Creates a token that starts one session. */
   createLink(): Promise<CreatedLink>;
   /** Uses up a token. @returns whether it was valid. */
@@ -34,28 +54,34 @@ export interface SessionStore {
 type Run = (sql: string, values: readonly (string | number)[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 /** The statements are for SQLite and Postgres. */
-export class SqlSessions implements SessionStore {
+export abstract class SqlSessions implements SessionStore {
   readonly #run: Run;
 
   constructor(run: Run) {
     this.#run = run;
   }
 
-  async startSession(keyHash: string, expiresAt: number): Promise<string> {
-    const token = randomToken();
+  abstract stateId(): Promise<string>;
+
+  async startSession(keyHash: string, expiresAt: number, token?: string): Promise<SessionProof> {
+    const proof = {
+      token: token !== undefined && TOKEN.test(token) ? token : randomToken(),
+      secret: randomToken(),
+    };
     await this.#run('DELETE FROM admin_sessions WHERE expires_at <= ?1', [Date.now()]);
-    await this.#run('INSERT INTO admin_sessions VALUES (?1, ?2, ?3)', [sha256(token), keyHash, expiresAt]);
-    return token;
+    await this.#run(OLDEST_ENDED, [keyHash, MAX_SESSIONS - 1]);
+    await this.#run('INSERT INTO admin_sessions VALUES (?1, ?2, ?3)', [hashProof(proof), keyHash, expiresAt]);
+    return proof;
   }
 
-  async findSession(token: string): Promise<StoredSession | undefined> {
+  async findSession(proof: SessionProof): Promise<StoredSession | undefined> {
     const sql = 'SELECT key_hash, expires_at FROM admin_sessions WHERE hash = ?1 AND expires_at > ?2';
-    const [row] = await this.#run(sql, [sha256(token), Date.now()]);
+    const [row] = await this.#run(sql, [hashProof(proof), Date.now()]);
     return row && { keyHash: String(row.key_hash), expiresAt: Number(row.expires_at) };
   }
 
-  async endSession(token: string): Promise<void> {
-    await this.#run('DELETE FROM admin_sessions WHERE hash = ?1', [sha256(token)]);
+  async endSession(proof: SessionProof): Promise<void> {
+    await this.#run('DELETE FROM admin_sessions WHERE hash = ?1', [hashProof(proof)]);
   }
 
   async createLink(): Promise<CreatedLink> {
@@ -72,21 +98,26 @@ export class SqlSessions implements SessionStore {
   }
 }
 
+const OLDEST_ENDED = `DELETE FROM admin_sessions WHERE key_hash = ?1 AND hash NOT IN (
+  SELECT hash FROM admin_sessions WHERE key_hash = ?1 ORDER BY expires_at DESC, hash LIMIT ?2
+)`;
+
 export class SqliteSessions extends SqlSessions {
+  readonly #database: DatabaseSync;
+
   constructor(database: DatabaseSync) {
     super(async (sql, values) => database.prepare(sql).all(...values));
+    this.#database = database;
+  }
+
+  async stateId(): Promise<string> {
+    return sha256(String(this.#database.prepare('PRAGMA database_list').get()?.file)).slice(0, 12);
   }
 }
 
-/** The value that changes with a session must send. Only a page that has the session can know it. */
-export function csrfToken(sessionToken: string): string {
-  return hash('sha256', `csrf ${sessionToken}`, 'base64url');
-}
-
-export function isCsrfToken(sent: string | undefined, sessionToken: string): boolean {
-  const expected = Buffer.from(csrfToken(sessionToken));
-  const actual = Buffer.from(sent ?? '');
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
+/** One hash of both, so that one without the other finds no session. */
+function hashProof({ token, secret }: SessionProof): string {
+  return sha256(`${token} ${secret}`);
 }
 
 function randomToken(): string {

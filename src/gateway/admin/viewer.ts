@@ -5,7 +5,7 @@ import { isLocal } from '../http/local-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Actor } from '../state/audit-log.ts';
 import { SCOPES, type Scope } from './api/schemas.ts';
-import { csrfToken, isCsrfToken } from './sessions.ts';
+import type { SessionProof } from './sessions.ts';
 
 /** Name of a caller that signed in with a one-time link. */
 export const LOCAL = 'local';
@@ -16,36 +16,36 @@ export interface Viewer {
   readonly name: string;
   readonly scope: Scope;
   /** Absent for a request with a key. */
-  readonly session?: { readonly token: string; readonly csrf: string; readonly expiresAt: number };
+  readonly session?: SessionProof & { readonly keyHash: string; readonly expiresAt: number };
 }
 
+/** The header with the secret of a session. */
+const SECRET_HEADER = 'x-session-secret';
+
 /**
- * The caller, by its key or by the cookie of its session.
+ * The caller, by its key, or by the cookie and the secret of its session.
  *
- * @throws SvcError 401 without a valid key or session, 403 for a change with a session but without its CSRF token.
+ * @throws SvcError 401 without a valid key or session.
  */
 export async function identifyViewer(deps: GatewayDeps, context: RequestContext): Promise<Viewer> {
   const principal = optionalKey(context, deps.keys);
   if (principal !== undefined) return { name: principal.name, scope: scopeOf(principal) };
-  const token = readCookie(context);
-  const viewer = token === undefined ? undefined : await sessionViewer(deps, token);
-  if (viewer?.session === undefined) {
+  const secret = context.header(SECRET_HEADER);
+  const token = secret === undefined ? undefined : readCookie(context, await cookieName(deps));
+  const viewer = secret && token ? await sessionViewer(deps, { token, secret }) : undefined;
+  if (viewer === undefined) {
     throw unauthorized('No valid session or API key was sent.', 'Sign in, or send “Authorization: Bearer KEY”.');
   }
   context.logFields.key = viewer.name;
-  const { method } = context.request;
-  const reads = method === 'GET' || method === 'HEAD';
-  if (!reads && !isCsrfToken(context.header('x-csrf-token'), viewer.session.token)) {
-    throw denied('The request lacks the CSRF token of the session.', 'Send it as X-CSRF-Token.');
-  }
   return viewer;
 }
 
 /** The viewer of a session that is still valid: its key is not revoked, expired or rotated. */
-export async function sessionViewer(deps: GatewayDeps, token: string): Promise<Viewer | undefined> {
-  const stored = await deps.admin.findSession(token);
+export async function sessionViewer(deps: GatewayDeps, proof: SessionProof): Promise<Viewer | undefined> {
+  const stored = await deps.admin.findSession(proof);
   if (stored === undefined) return undefined;
-  const session = { token, csrf: csrfToken(token), expiresAt: stored.expiresAt };
+  const { token, secret } = proof;
+  const session = { token, secret, ...stored };
   if (stored.keyHash === '') return { name: LOCAL, scope: 'all', session };
   const principal = deps.keys.find(stored.keyHash);
   return principal && { name: principal.name, scope: scopeOf(principal), session };
@@ -54,7 +54,7 @@ export async function sessionViewer(deps: GatewayDeps, token: string): Promise<V
 /**
  * Signs in with a key, or with the token of a one-time link. @returns undefined if it is not valid.
  *
- * @throws SvcError 403 for a one-time link on another machine.
+ * @throws SvcError 403 for a one-time link on another machine, 429 for too many sign-ins with one key.
  */
 export async function signIn(
   deps: GatewayDeps,
@@ -67,8 +67,37 @@ export async function signIn(
     throw denied('A one-time link works only on the machine of the gateway.', 'Sign in with a key.');
   }
   const keyHash = byKey ? hashKey(input.key) : '';
-  const valid = byKey ? deps.keys.find(keyHash) !== undefined : await deps.admin.useLink(input.token);
-  return valid ? sessionViewer(deps, await deps.admin.startSession(keyHash, expiresAt)) : undefined;
+  const principal = byKey ? deps.keys.find(keyHash) : undefined;
+  if (principal) deps.signIns.succeeded(principal.name);
+  else if (byKey || !(await deps.admin.useLink(input.token))) return undefined;
+  const known = readCookie(context, await cookieName(deps));
+  return sessionViewer(deps, await deps.admin.startSession(keyHash, expiresAt, known));
+}
+
+/**
+ * What a session must not do alone, because its effect outlasts the session: the caller types its key again.
+ *
+ * @throws SvcError 403 without it, 429 after too many wrong ones.
+ */
+export function confirmKey(deps: GatewayDeps, context: RequestContext, viewer: Viewer, key: string | undefined): void {
+  if (viewer.session === undefined) return;
+  if (key === undefined) {
+    throw denied('A session may do this only with the key.', 'Send the key as “confirm_key”.');
+  }
+  const found = deps.keys.find(hashKey(key));
+  const same = viewer.session.keyHash === '' || found?.name === viewer.name;
+  if (found !== undefined && same && scopeOf(found) === 'all') return;
+  deps.signIns.failed(addressOf(context));
+  throw denied('This is not the key of the session.', 'Type the key that you signed in with.');
+}
+
+/** @throws SvcError 403 for a session. */
+export function requireKeyItself({ session }: Viewer): void {
+  if (session) throw denied('A session can’t create a link.', 'Send “Authorization: Bearer KEY”.');
+}
+
+export function addressOf(context: RequestContext): string {
+  return context.request.socket.remoteAddress ?? '';
 }
 
 /** @throws SvcError 403 if the caller's scope is not enough. */
@@ -95,16 +124,20 @@ export function actorOf(viewer: Viewer, context: RequestContext): Actor {
   return { who: viewer.name, source: context.request.socket.remoteAddress ?? 'unknown' };
 }
 
-/** Sets the cookie of a session, or removes it. Each port has a cookie of its own: browsers do not separate ports. */
-export function setCookie(context: RequestContext, token: string, maxAgeMs: number): void {
+/** Sets the cookie of a session, or removes it. */
+export async function setCookie(
+  deps: GatewayDeps,
+  context: RequestContext,
+  token: string,
+  maxAgeMs: number,
+): Promise<void> {
   const secure = context.header('origin')?.startsWith('https:') || context.header('x-forwarded-proto') === 'https';
   const attributes = ['Path=/admin', 'HttpOnly', 'SameSite=Strict', `Max-Age=${Math.floor(maxAgeMs / 1000)}`];
-  const cookie = [`${cookieName(context)}=${token}`, ...attributes, ...(secure ? ['Secure'] : [])].join('; ');
+  const cookie = [`${await cookieName(deps)}=${token}`, ...attributes, ...(secure ? ['Secure'] : [])].join('; ');
   context.addHeaders({ 'set-cookie': cookie });
 }
 
-function readCookie(context: RequestContext): string | undefined {
-  const name = cookieName(context);
+function readCookie(context: RequestContext, name: string): string | undefined {
   for (const part of (context.header('cookie') ?? '').split(';')) {
     const equals = part.indexOf('=');
     if (part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
@@ -112,8 +145,12 @@ function readCookie(context: RequestContext): string | undefined {
   return undefined;
 }
 
-function cookieName(context: RequestContext): string {
-  return `svc_admin_${context.request.socket.localPort}`;
+/**
+ * Each state has a cookie of its own: browsers do not separate the ports of a host, and a balancer sends the requests
+ * of one page to several ports.
+ */
+async function cookieName({ admin }: GatewayDeps): Promise<string> {
+  return `svc_admin_${await admin.stateId()}`;
 }
 
 function scopeOf({ operator, admin }: Principal): Scope {

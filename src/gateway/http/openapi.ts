@@ -122,6 +122,11 @@ const GETS: Readonly<Record<string, Operation>> = {
   '/embedding-models': { summary: 'Embedding models', tag: 'catalog', open: true },
   '/transcription-models': { summary: 'Transcription models', tag: 'catalog', open: true },
   '/healthz': { summary: 'Reports whether the process runs', tag: 'operation', open: true },
+  '/proof': {
+    summary: 'Proves to the window of VS Code that started the gateway which process listens; 404 for all others',
+    tag: 'operation',
+    open: true,
+  },
   '/readyz': { summary: 'Reports whether the gateway accepts requests', tag: 'operation', open: true },
   '/metrics': { summary: 'Prometheus metrics; a key is required for requests from another machine', tag: 'operation' },
   '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
@@ -146,7 +151,7 @@ export function openApi(): Record<string, unknown> {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-        session: { type: 'apiKey', in: 'header', name: 'cookie', description: 'Changes also need `X-CSRF-Token`.' },
+        session: { type: 'apiKey', in: 'header', name: 'cookie', description: 'Also needs `X-Session-Secret`.' },
       },
       schemas: { Error: ERROR },
     },

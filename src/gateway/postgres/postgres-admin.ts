@@ -67,10 +67,21 @@ const REPORT_MS = 60_000;
 export class PostgresAdmin extends SqlSessions implements StateAdmin {
   readonly #connection: PostgresConnection;
   readonly #sums = new SumCache();
+  #stateId: string | undefined;
 
   constructor(connection: PostgresConnection) {
     super((text, values) => connection.transaction(CHANGE_MS, (sql) => sql(toPostgres(text), values)));
     this.#connection = connection;
+  }
+
+  /** By the objects of the server, because replicas may name its address in different ways. */
+  async stateId(): Promise<string> {
+    if (this.#stateId !== undefined) return this.#stateId;
+    const sql = `SELECT d.oid AS database, n.oid AS schema FROM pg_database d, pg_namespace n
+      WHERE d.datname = current_database() AND n.nspname = '${SCHEMA}'`;
+    const [row] = await this.#read(sql, []);
+    this.#stateId = `${row?.database}_${row?.schema}`;
+    return this.#stateId;
   }
 
   createKey(actor: Actor, key: NewKey): Promise<string> {
@@ -160,7 +171,7 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
     return this.#connection.transaction(CHANGE_MS, (sql) => sql(toPostgres(text), values));
   }
 
-  async usage(query: UsageQuery): Promise<UsageReport> {
+  async usage(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport> {
     const { since, until } = sealedRange(query);
     const tag = (name: string) => `tags::json ->> '${name}'`;
     return this.#connection.transaction(REPORT_MS, async (sql) => {

@@ -1,7 +1,10 @@
 import { requireKey } from '../access/authentication.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { isLocal } from '../http/local-request.ts';
-import type { Route } from '../http/router.ts';
+import { proveProcess } from '../http/process-proof.ts';
+import { type Route, unknownPath } from '../http/router.ts';
+
+const NONCE = /^[\w-]{16,100}$/;
 
 /** Routes for the operator of the gateway. */
 export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
@@ -9,6 +12,17 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
     // Claude Code checks the base URL with `HEAD /`.
     { method: 'GET', path: '/', handle: (context) => context.sendJson(200, { api: '/openapi.json' }) },
     { method: 'GET', path: '/healthz', handle: (context) => context.sendJson(200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/proof',
+      handle: (context) => {
+        const nonce = context.query.get('nonce') ?? '';
+        if (deps.proofSecret === undefined || !isLocal(context) || !NONCE.test(nonce)) throw unknownPath(context.path);
+        const { pid } = process;
+        const port = context.request.socket.localPort ?? 0;
+        context.sendJson(200, { pid, proof: proveProcess(deps.proofSecret, { nonce, port, pid }) });
+      },
+    },
     {
       method: 'GET',
       path: '/readyz',

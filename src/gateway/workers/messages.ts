@@ -29,7 +29,8 @@ const budgetAnswer = z.object({
 
 /** What a worker says about itself when one of them asks for all. */
 const subject = z.enum(['metrics', 'replica', 'health']);
-const signInFailed = z.object({ type: z.literal('sign-in-failed'), address: z.string() });
+/** `of` is the address or the key that the sign-in counts for. */
+const signedIn = z.object({ type: z.literal('sign-in'), of: z.string() });
 
 /** A page that shows live requests; the primary passes the messages on to the other workers, or to that of the reader. */
 const reader = z.string();
@@ -37,6 +38,7 @@ const liveMessages = [
   z.object({
     type: z.literal('live-follow'),
     reader,
+    owner: z.object({ key: z.string(), isAdmin: z.boolean() }),
     filter: z.partialRecord(z.enum(REQUEST_FILTERS), z.string()),
   }),
   z.object({ type: z.literal('live-unfollow'), reader }),
@@ -58,7 +60,7 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('own'), number: z.number(), text: z.string() }),
-  signInFailed,
+  signedIn,
   ...liveMessages,
 ]);
 /** What the primary sends to a worker. */
@@ -73,7 +75,7 @@ export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('wanted'), rates: z.array(z.string()), budgets: z.array(z.string()) }),
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('collected'), number: z.number(), texts: z.array(z.string()) }),
-  signInFailed,
+  signedIn,
   ...liveMessages,
   z.object({ type: z.literal('stop'), delayMs: z.number(), replaced: z.boolean() }),
   z.object({ type: z.literal('hurry') }),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { defined, parseJson } from '../../base/json.ts';
-import type { RequestFilter } from '../accounting/request-history.ts';
 import * as schemas from '../admin/api/schemas.ts';
-import type { LiveReceiver, LiveRequests } from '../admin/live-requests.ts';
+import type { LiveReader, LiveReceiver, LiveRequests } from '../admin/live-requests.ts';
 import type { LiveMessage } from './messages.ts';
+
+type Watched = Pick<LiveReader, 'owner' | 'filter'>;
 
 /** Milliseconds in which requests that are not shown are counted. */
 const COUNT_MS = 100;
@@ -23,14 +24,14 @@ export class WorkerLive {
   constructor(live: LiveRequests, send: (message: LiveMessage) => void) {
     this.#live = live;
     this.#send = send;
-    live.followOthers = (filter, receiver) => this.#followOthers(filter, receiver);
+    live.followOthers = (each, receiver) => this.#followOthers(each, receiver);
   }
 
   receive(message: LiveMessage): void {
     const { reader } = message;
     switch (message.type) {
       case 'live-follow':
-        this.#others.set(reader, this.#addOfOther(reader, message.filter));
+        this.#others.set(reader, this.#addOfOther(reader, message));
         return;
       case 'live-unfollow':
         this.#others.get(reader)?.();
@@ -47,17 +48,17 @@ export class WorkerLive {
     }
   }
 
-  #followOthers(filter: RequestFilter, receiver: LiveReceiver): () => void {
+  #followOthers({ owner, filter }: Watched, receiver: LiveReceiver): () => void {
     const reader = randomUUID();
     this.#own.set(reader, receiver);
-    this.#send({ type: 'live-follow', reader, filter: defined({ ...filter }) });
+    this.#send({ type: 'live-follow', reader, owner, filter: defined({ ...filter }) });
     return () => {
       this.#own.delete(reader);
       this.#send({ type: 'live-unfollow', reader });
     };
   }
 
-  #addOfOther(reader: string, filter: RequestFilter): () => void {
+  #addOfOther(reader: string, { owner, filter }: Watched): () => void {
     let count = 0;
     let timer: NodeJS.Timeout | undefined;
     const sendCount = () => {
@@ -66,6 +67,7 @@ export class WorkerLive {
       timer = undefined;
     };
     const remove = this.#live.addOfOther({
+      owner,
       filter,
       show: (request) => {
         this.#send({ type: 'live-request', reader, text: JSON.stringify(request) });

@@ -159,11 +159,11 @@ describe('the state for the admin API, in SQLite and in Postgres', () => {
 
   it('sessions and one-time links work in both', async () => {
     await both(async (state) => {
-      const token = await state.startSession('hash', Date.now() + 60_000);
-      assert.equal((await state.findSession(token))?.keyHash, 'hash');
-      await state.endSession(token);
+      const proof = await state.startSession('hash', Date.now() + 60_000);
+      assert.equal((await state.findSession(proof))?.keyHash, 'hash');
+      await state.endSession(proof);
       const link = await state.createLink();
-      return [await state.findSession(token), await state.useLink(link.token), await state.useLink(link.token)];
+      return [await state.findSession(proof), await state.useLink(link.token), await state.useLink(link.token)];
     });
   });
 });

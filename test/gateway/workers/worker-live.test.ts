@@ -42,9 +42,10 @@ class TestReader extends EventTarget {
   total = 0;
   readonly remove: () => void;
 
-  constructor(live: LiveRequests, filter: RequestFilter = {}) {
+  constructor(live: LiveRequests, filter: RequestFilter = {}, owner = { key: 'k', isAdmin: true }) {
     super();
     this.remove = live.add({
+      owner,
       filter,
       show: ({ key }) => this.keys.push(key) > 0,
       sampled: (shown, total) => {
@@ -122,12 +123,22 @@ describe('live requests of several workers', () => {
     reader.remove();
   });
 
-  it('all workers together have at most 50 readers', () => {
+  it('all workers together have at most 50 readers, 10 of a key, and 10 places for admins', () => {
     const [first, second] = [workers.join(1), workers.join(2)];
-    const readers = Array.from({ length: 50 }, (_, index) => new TestReader(index % 2 === 0 ? first : second));
-    assert.deepEqual([first.full, second.full], [true, true]);
+    const full = (key: string, isAdmin: boolean) => [first, second].map((live) => live.fullFor({ key, isAdmin }));
+    const readers = Array.from({ length: 40 }, (_, index) => {
+      const owner = { key: `k${Math.floor(index / 10)}`, isAdmin: false };
+      return new TestReader(index % 2 === 0 ? first : second, {}, owner);
+    });
+    assert.deepEqual(full('k0', false), ['key', 'key']);
+    assert.deepEqual(full('new', false), ['all', 'all']);
+    assert.deepEqual(full('boss', true), [undefined, undefined]);
+    for (let each = 0; each < 10; each += 1) {
+      readers.push(new TestReader(first, {}, { key: `boss${each}`, isAdmin: true }));
+    }
+    assert.deepEqual(full('boss', true), ['all', 'all']);
     readers[0]?.remove();
-    assert.deepEqual([first.full, second.full], [false, false]);
+    assert.deepEqual(full('boss', true), [undefined, undefined]);
     for (const each of readers) each.remove();
   });
 });

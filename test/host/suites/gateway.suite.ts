@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import { offerTerminalCommand } from '../../../src/extension/terminal-command.ts';
 
 /** The local gateway, started and stopped by commands. */
 describe('the local gateway in VS Code', () => {
@@ -81,6 +82,31 @@ describe('the local gateway in VS Code', () => {
     }
     await stop();
     await gone(url);
+  });
+
+  it('terminal command: the variables of a window are not kept on disk', async () => {
+    const kept: string[] = [];
+    const environment = {
+      persistent: true,
+      description: undefined,
+      clear: () => undefined,
+      append: () => undefined,
+      replace(name: string) {
+        if (this.persistent) kept.push(name);
+      },
+      prepend: () => undefined,
+      get: () => undefined,
+      delete: () => undefined,
+      forEach: () => undefined,
+      getScoped: () => assert.fail(),
+      [Symbol.iterator]: () => [][Symbol.iterator](),
+    } satisfies vscode.GlobalEnvironmentVariableCollection;
+    const variables = Promise.resolve({ SVC_WINDOW: 'token' });
+    const offered = offerTerminalCommand(environment, '/bin', variables);
+    await variables;
+    offered.dispose();
+    assert.equal(environment.persistent, false);
+    assert.deepEqual(kept, []);
   });
 
   it('local gateway: shows its requests', async () => {

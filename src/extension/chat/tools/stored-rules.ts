@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { EFFECTS, type Effect, type RuleTexts } from '../../../chat/permissions/permission-rules.ts';
 import { readRuleSetting, unreadableRestrictions } from '../../../chat/permissions/rule-syntax.ts';
 import type { SavedRules } from '../../../chat/tools/tools.ts';
+import { showWarning } from '../../foreign-text.ts';
 
 const SETTING = 'permissions';
 
@@ -35,7 +36,7 @@ export class StoredRules implements SavedRules {
       unreadable.slice(0, 200),
     );
     const manage = vscode.l10n.t('Manage Permissions');
-    const shown = vscode.window.showWarningMessage(message, manage).then(async (chosen) => {
+    const shown = showWarning(message, manage).then(async (chosen) => {
       if (chosen === manage) await vscode.commands.executeCommand('svc.chat.managePermissions');
     });
     void Promise.resolve(shown).catch(this.#onError);

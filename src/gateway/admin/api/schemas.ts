@@ -25,8 +25,8 @@ export const session = z.object({
   version: z.string(),
   /** IANA name of the time zone of the gateway's machine. */
   time_zone: z.string(),
-  /** Changes through the cookie need this value in `X-CSRF-Token`. Null for a request with a key. */
-  csrf: nameOrNull,
+  /** Each call with the cookie needs this value in `X-Session-Secret`. Only the answer to the sign-in has it. */
+  secret: nameOrNull,
   /** When the session ends. Null for a request with a key. */
   expires_at: time.nullable(),
 });
@@ -100,6 +100,9 @@ const newName = z
   .regex(KEY_NAME)
   .meta({ expected: '1 to 100 letters, digits, dots, hyphens, underscores or @' });
 
+/** The key of the session. A session needs it for a new secret of an admin key; a request with a key does not. */
+const confirmKey = z.string().min(1).max(500).optional();
+
 export const newKey = z.strictObject({
   name: newName.refine((text) => text !== 'operator' && text !== 'local'),
   organization: z.string().max(200).optional(),
@@ -108,6 +111,7 @@ export const newKey = z.strictObject({
   budgets: z.array(budgetInput).max(50).default([]),
   rates: z.array(rate).max(50).default([]),
   expires_at: time.optional(),
+  confirm_key: confirmKey,
 });
 
 /** Absent: unchanged. */
@@ -119,6 +123,7 @@ export const keyChange = z.strictObject({
 export const rotation = z.strictObject({
   /** How long the old key stays valid, such as `24h`; `0` ends it at once. */
   grace: z.string().max(20).default('24h'),
+  confirm_key: confirmKey,
 });
 
 export const revocation = z.strictObject({

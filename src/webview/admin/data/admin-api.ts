@@ -31,9 +31,11 @@ const ERROR_BODY = z.object({ message: z.string() });
 const FIRST_RETRY = 1_000;
 const LAST_RETRY = 10_000;
 
-/** The calls of the admin API. Changes carry the token of the session, which is only in memory. */
+/** A tab keeps its secret while it is reloaded. The storage of an origin has a port, which a cookie does not have. */
+const SECRET = 'svc.admin.secret';
+
+/** The calls of the admin API. Each carries the secret of the session. */
 export class AdminApi {
-  csrf = '';
   readonly #lost = signal(false);
   readonly #ended: () => void;
   /** Increases when data must be loaded again: the connection is back, or the user asked for it. */
@@ -49,6 +51,16 @@ export class AdminApi {
     return this.#lost;
   }
 
+  /** Empty without a session. */
+  get secret(): string {
+    return sessionStorage.getItem(SECRET) ?? '';
+  }
+
+  set secret(secret: string) {
+    if (secret === '') sessionStorage.removeItem(SECRET);
+    else sessionStorage.setItem(SECRET, secret);
+  }
+
   /** @throws ApiError, or TypeError while the connection is lost. */
   async call<S extends z.ZodType>(endpoint: Endpoint & { readonly answer: S }, call: Call = {}): Promise<z.infer<S>> {
     return endpoint.answer.parse(await this.#send(endpoint, call));
@@ -56,22 +68,41 @@ export class AdminApi {
 
   async endSession(): Promise<void> {
     await this.#send(ENDPOINTS.endSession, {});
-    this.#ended();
+    this.#end();
   }
 
-  async #send(endpoint: Endpoint, { body, signal, ...rest }: Call): Promise<unknown> {
+  /** The answer of an endpoint that sends no JSON. @throws as `call`. */
+  open(endpoint: Endpoint, { body, signal, ...rest }: Call = {}): Promise<Response> {
     const { method } = endpoint;
-    const init: RequestInit = { method, ...(signal ? { signal } : {}) };
-    if (method !== 'GET') {
-      init.headers = { 'content-type': 'application/json', ...(this.csrf === '' ? {} : { 'x-csrf-token': this.csrf }) };
-      init.body = JSON.stringify(body ?? {});
-    }
-    const response = await this.#fetch(endpointUrl(endpoint, rest), init);
-    const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-    if (response.ok) return answer;
-    if (response.status === 401) this.#ended();
-    const error = ERROR_BODY.safeParse(answer);
+    const { secret } = this;
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(secret === '' ? {} : { 'x-session-secret': secret }),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+      ...(signal ? { signal } : {}),
+    };
+    return this.#accepted(endpointUrl(endpoint, rest), init);
+  }
+
+  async #send(endpoint: Endpoint, call: Call): Promise<unknown> {
+    const response = await this.open(endpoint, call);
+    return response.status === 204 ? undefined : response.json().catch(() => undefined);
+  }
+
+  async #accepted(url: string, init: RequestInit): Promise<Response> {
+    const response = await this.#fetch(url, init);
+    if (response.ok) return response;
+    if (response.status === 401) this.#end();
+    const error = ERROR_BODY.safeParse(await response.json().catch(() => undefined));
     throw new ApiError(response.status, error.success ? error.data.message : response.statusText);
+  }
+
+  #end(): void {
+    this.secret = '';
+    this.#ended();
   }
 
   async #fetch(url: string, init: RequestInit): Promise<Response> {

@@ -1,7 +1,8 @@
 import { type Signal, signal } from '@preact/signals';
 import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import { liveSample, type Request, request } from '../../../gateway/admin/api/schemas.ts';
-import { type Call, endpointUrl } from './admin-api.ts';
+import { SseDecoder } from '../../../wire/stream/sse.ts';
+import type { AdminApi, Call } from './admin-api.ts';
 
 /** Requests in the list. Older ones are in the history. */
 const SHOWN = 200;
@@ -17,20 +18,19 @@ export class LiveRequests {
   /** Set while the gateway sends a sample, because there are too many requests. */
   readonly sample: Signal<{ readonly shown: number; readonly total: number } | undefined> = signal(undefined);
   readonly connected = signal(false);
-  readonly #url: string;
-  readonly #closed: () => void;
-  #source: EventSource | undefined;
+  readonly #api: AdminApi;
+  readonly #query: NonNullable<Call['query']>;
+  readonly #closing = new AbortController();
   /** Not drawn yet. */
   #arrived: readonly Request[] = [];
   #drawing: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #sampleEnds: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param closed is called when the gateway has ended the stream: the session may have ended, too. */
-  constructor(query: NonNullable<Call['query']>, closed: () => void) {
-    this.#closed = closed;
-    this.#url = endpointUrl(ENDPOINTS.followRequests, { query });
-    this.#open();
+  constructor(api: AdminApi, query: NonNullable<Call['query']>) {
+    this.#api = api;
+    this.#query = query;
+    void this.#follow();
   }
 
   togglePause(): void {
@@ -44,24 +44,33 @@ export class LiveRequests {
     clearTimeout(this.#retry);
     clearTimeout(this.#drawing);
     clearTimeout(this.#sampleEnds);
-    this.#source?.close();
+    this.#closing.abort();
   }
 
-  #open(): void {
-    const source = new EventSource(this.#url);
-    this.#source = source;
-    source.addEventListener('open', () => {
-      this.connected.value = true;
-    });
-    source.addEventListener('request', ({ data }) => this.#add(data));
-    source.addEventListener('sample', ({ data }) => this.#showSample(data));
-    source.addEventListener('error', () => {
-      this.connected.value = false;
-      // After some failures the browser does not try again by itself.
-      if (source.readyState !== EventSource.CLOSED) return;
-      this.#retry = setTimeout(() => this.#open(), RETRY_MS);
-      this.#closed();
-    });
+  /** `EventSource` can't send the secret of the session. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      const { body } = await this.#api.open(ENDPOINTS.followRequests, { query: this.#query, signal });
+      if (body !== null) await this.#read(body.getReader());
+    } catch {
+      // The page shows a lost connection, and an ended session.
+    }
+    this.connected.value = false;
+    if (!signal.aborted) this.#retry = setTimeout(() => void this.#follow(), RETRY_MS);
+  }
+
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    this.connected.value = true;
+    const decoder = new SseDecoder();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const { event, data } of decoder.push(value)) {
+        if (event === 'request') this.#add(data);
+        else if (event === 'sample') this.#showSample(data);
+      }
+    }
   }
 
   #add(data: string): void {

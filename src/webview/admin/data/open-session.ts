@@ -19,21 +19,21 @@ export async function openSession(api: AdminApi): Promise<SessionState> {
   }
   for (;;) {
     try {
-      const session = await api.call(ENDPOINTS.getSession);
-      api.csrf = session.csrf ?? '';
-      return { kind: 'open', session };
+      if (api.secret !== '') return { kind: 'open', session: await api.call(ENDPOINTS.getSession) };
     } catch (thrown) {
-      if (!(thrown instanceof TypeError))
-        return token === undefined ? { kind: 'closed' } : { kind: 'closed', reason: 'link' };
-      await connected(api);
+      if (thrown instanceof TypeError) {
+        await connected(api);
+        continue;
+      }
     }
+    return token === undefined ? { kind: 'closed' } : { kind: 'closed', reason: 'link' };
   }
 }
 
 /** @throws ApiError if the gateway refuses the key or the token. */
 export async function signIn(api: AdminApi, input: { key: string } | { token: string }): Promise<Session> {
   const session = await api.call(ENDPOINTS.createSession, { body: input });
-  api.csrf = session.csrf ?? '';
+  api.secret = session.secret ?? '';
   return session;
 }
 

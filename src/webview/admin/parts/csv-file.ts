@@ -2,7 +2,11 @@ import { csv } from '../../../base/csv.ts';
 
 /** Lets the user save rows as a file. */
 export function saveCsv(name: string, rows: readonly (readonly string[])[]): void {
-  const url = URL.createObjectURL(new Blob([csv(rows)], { type: 'text/csv' }));
+  saveFile(name, new Blob([csv(rows)], { type: 'text/csv' }));
+}
+
+export function saveFile(name: string, contents: Blob): void {
+  const url = URL.createObjectURL(contents);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

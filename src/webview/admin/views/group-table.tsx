@@ -1,15 +1,23 @@
 import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import type { UsageAnswer, UsageRow, UsageSums } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
-import { endpointUrl } from '../data/admin-api.ts';
+import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';
+import { saveFile } from '../parts/csv-file.ts';
 import { Table } from '../parts/table.tsx';
+import { useChange } from '../parts/use-change.ts';
 import { labelOf } from './usage-series.ts';
 
 /** The sums of each group, and of all. The CSV is that of `svc usage`. */
 export function GroupTable({ answer, title }: { answer: UsageAnswer; title: string }) {
   const { since, until, by, time_zone: tz, groups, group_count: count } = answer;
   const query = { since: since ?? undefined, until, by: by.join(), tz, format: 'csv' };
+  const { api } = useAdmin();
+  const saving = useChange();
+  const save = async () => {
+    const file = await api.open(ENDPOINTS.getUsage, { query });
+    saveFile(`usage-${until.slice(0, 10)}.csv`, await file.blob());
+  };
   const name = (row: UsageRow) => (row === answer.total ? t('Total') : labelOf(answer, row, t('(none)')));
   const number = (column: string, value: (row: UsageSums) => string) => ({
     name: column,
@@ -32,10 +40,15 @@ export function GroupTable({ answer, title }: { answer: UsageAnswer; title: stri
     <section class="card" aria-labelledby="groups">
       <header>
         <h2 id="groups">{t('Sums of the period')}</h2>
-        <a class="quiet" href={endpointUrl(ENDPOINTS.getUsage, { query })} download>
+        <button type="button" class="quiet" disabled={saving.busy} onClick={() => void saving.run(save)}>
           CSV
-        </a>
+        </button>
       </header>
+      {saving.problem === '' ? null : (
+        <p class="problem" role="alert">
+          {saving.problem}
+        </p>
+      )}
       {count > groups.length ? (
         <p class="hint">
           {t('The {0} most expensive of {1} are shown. The CSV has all.', groups.length, formatCount(count))}

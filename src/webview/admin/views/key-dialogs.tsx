@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { ADMIN_SCOPES } from '../../../gateway/admin/api/admin-scopes.ts';
 import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import type { IssuedKey, Key, Session } from '../../../gateway/admin/api/schemas.ts';
@@ -18,6 +18,7 @@ export function CreateKey({ session, onClose, onIssued }: IssueProps & { session
   const { api, clock } = useAdmin();
   const change = useChange();
   const draft = useSignal({ name: '', user: '', organization: '', admin: '', expires: '' });
+  const ownKey = useSignal('');
   const limits = useSignal<LimitDraft>(emptyLimits());
   const organizations = useAnswer(ENDPOINTS.listOrganizations);
   const field = (name: keyof typeof draft.value, label: string, more: Record<string, unknown> = {}) => (
@@ -40,7 +41,7 @@ export function CreateKey({ session, onClose, onIssued }: IssueProps & { session
       name: name.trim(),
       ...(user.trim() === '' ? {} : { user: user.trim() }),
       ...(organization.trim() === '' ? {} : { organization: organization.trim() }),
-      ...(admin === '' ? {} : { admin }),
+      ...(admin === '' ? {} : { admin, confirm_key: ownKey.value.trim() }),
       ...(expires === '' ? {} : { expires_at: endOfDay(expires, clock.value.zone) }),
       ...readLimits(limits.value, clock.value.zone.name),
     };
@@ -83,11 +84,30 @@ export function CreateKey({ session, onClose, onIssued }: IssueProps & { session
             </select>
           </label>
         ) : null}
+        {draft.value.admin === '' ? null : <ConfirmKey value={ownKey} />}
         <LimitFields draft={limits} />
         <Problem text={change.problem} />
         <DialogButtons action={t('Create')} busy={change.busy} onCancel={onClose} />
       </form>
     </Dialog>
+  );
+}
+
+/** A session alone must not make a key that outlasts it. */
+function ConfirmKey({ value }: { value: Signal<string> }) {
+  return (
+    <label class="field">
+      <span>{t('Your key (required for an admin key)')}</span>
+      <input
+        type="password"
+        autocomplete="off"
+        required
+        value={value.value}
+        onInput={(event) => {
+          value.value = event.currentTarget.value;
+        }}
+      />
+    </label>
   );
 }
 
@@ -141,8 +161,11 @@ export function RotateKey({ of: key, onClose, onIssued }: IssueProps & { of: Key
   const { api } = useAdmin();
   const change = useChange();
   const grace = useSignal('24h');
+  const ownKey = useSignal('');
   const rotate = async () => {
-    onIssued(await api.call(ENDPOINTS.rotateKey, { params: { name: key.name }, body: { grace: grace.value } }));
+    const confirmed = key.admin === null ? {} : { confirm_key: ownKey.value.trim() };
+    const body = { grace: grace.value, ...confirmed };
+    onIssued(await api.call(ENDPOINTS.rotateKey, { params: { name: key.name }, body }));
   };
   return (
     <Dialog title={t('Rotate {0}', key.name)} onClose={onClose}>
@@ -168,6 +191,7 @@ export function RotateKey({ of: key, onClose, onIssued }: IssueProps & { of: Key
             ))}
           </select>
         </label>
+        {key.admin === null ? null : <ConfirmKey value={ownKey} />}
         <Problem text={change.problem} />
         <DialogButtons action={t('Rotate')} busy={change.busy} onCancel={onClose} />
       </form>

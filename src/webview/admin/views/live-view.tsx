@@ -1,5 +1,4 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount } from '../data/format.ts';
@@ -11,10 +10,7 @@ import { RequestTable } from './request-table.tsx';
 export function LiveView({ query }: { query: Readonly<Record<string, string | undefined>> }) {
   const { api } = useAdmin();
   // For another query, the parent creates another view.
-  const live = useMemo(
-    () => new LiveRequests(query, () => void api.call(ENDPOINTS.getSession).catch(() => undefined)),
-    [],
-  );
+  const live = useMemo(() => new LiveRequests(api, query), []);
   useEffect(() => () => live.close(), [live]);
   const list = live.list.value;
   const sample = live.sample.value;
