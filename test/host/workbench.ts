@@ -206,7 +206,7 @@ export async function ghostText(page: Page): Promise<string> {
 
 /**
  * Keeps a picture as an artifact. With `docs`, and SVC_DOCS_IMAGES set, it also replaces the picture of
- * that name in docs/images: `SVC_DOCS_IMAGES=1 npm run test:e2e` updates all of them.
+ * that name in docs/images: `SVC_DOCS_IMAGES=1 npm test -- test/e2e` updates all of them.
  */
 export async function screenshot(page: Page, name: string, options: { docs?: boolean } = {}): Promise<string> {
   mkdirSync(ARTIFACTS, { recursive: true });
