@@ -83,6 +83,8 @@ export interface ToolRun {
   readonly message: string;
   readonly call: string;
   readonly answer?: string;
+  /** The same object for all calls of a conversation, which owns what its calls start. */
+  readonly owner: object;
   /** Whether the rules of the user let tools read this file without a question. */
   readonly mayRead?: (path: string) => boolean;
 }

@@ -38,7 +38,7 @@ describe('chat tools that change files', () => {
   const recorded = async (name: string, input: Record<string, unknown>) => {
     const prepared = await calls.prepare(name, input);
     const changes = prepared.action?.type === 'changes' ? prepared.action.changes : [];
-    const run = () => prepared.run({ signal: new AbortController().signal, message: 'm', call: 'c' });
+    const run = () => prepared.run({ signal: new AbortController().signal, message: 'm', call: 'c', owner: {} });
     return checkpoints.record({ message: 'm', call: 'c' }, changes, run);
   };
   /** Runs a call as the agent loop does. */
@@ -116,7 +116,7 @@ describe('chat tools that change files', () => {
     const editor = await vscode.window.showTextDocument(uri('typed.txt'));
     const prepared = await calls.prepare('edit_file', { path: 'changed/typed.txt', old_text: 'one', new_text: 'two' });
     await editor.edit((edit) => edit.insert(new vscode.Position(1, 0), 'mine\n'));
-    const run = { signal: new AbortController().signal, message: 'm', call: 'c' };
+    const run = { signal: new AbortController().signal, message: 'm', call: 'c', owner: {} };
     await assert.rejects(prepared.run(run), /has changed\. Nothing was done/);
     assert.equal(editor.document.getText(), 'one\nmine\n');
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
