@@ -30,6 +30,11 @@ export interface ChatTool {
   readonly origin: string;
   readonly changes: boolean;
   /**
+   * Of a tool of an extension or server: the id of its extension, its name and a hash of its definition. A permission is
+   * valid for this definition only.
+   */
+  readonly identity?: string;
+  /**
    * The files that a call names, found from its arguments: none is opened. Rules and kinds of files are applied to them
    * before the call is prepared.
    */
