@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 export type FileProblem = 'missing' | 'not-a-file' | 'too-large' | 'unreadable' | 'outside';
@@ -11,6 +11,8 @@ export interface ReadRules {
   readonly limit: number;
   /** The real path of the folder that must contain the opened file. */
   readonly inside?: string;
+  /** The real path that the opened file must have. */
+  readonly at?: string;
 }
 
 /**
@@ -27,9 +29,9 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
     return { problem: classifyError(error) };
   }
   try {
-    if (rules.inside !== undefined && !isInside(rules.inside, await findHandlePath(handle, file))) {
-      return { problem: 'outside' };
-    }
+    const real = rules.inside !== undefined || rules.at !== undefined ? await findHandlePath(handle, file) : undefined;
+    if (rules.inside !== undefined && !isInside(rules.inside, real)) return { problem: 'outside' };
+    if (rules.at !== undefined && (real === undefined || !isSamePath(rules.at, real))) return { problem: 'outside' };
     const stat = await handle.stat();
     if (!stat.isFile()) return { problem: 'not-a-file' };
     if (stat.size > rules.limit) return { problem: 'too-large' };
@@ -39,6 +41,31 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Creates a file at this real path. The opened descriptor is compared with the path before a byte is written: if a
+ * folder was replaced by a link in the meantime, the empty file that was created elsewhere is removed again.
+ *
+ * @throws Error of the file system, also if the file exists, or `ESTALE` if the path leads to another folder.
+ */
+export async function createRegularFile(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    const real = await findHandlePath(handle, file);
+    if (real === undefined || !isSamePath(real, file)) {
+      if (real !== undefined) await unlink(real);
+      throw Object.assign(new Error(`${file} is in another folder now. Nothing was written.`), { code: 'ESTALE' });
+    }
+    await handle.writeFile(bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+function isSamePath(a: string, b: string): boolean {
+  // The letter of a drive may differ.
+  return process.platform === 'win32' ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
 
 /**

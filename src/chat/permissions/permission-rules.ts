@@ -25,7 +25,8 @@ export type Subject =
   /** `reads`: the files that the command names. Rules can ask about them and deny them; none must be allowed. */
   | ({ readonly kind: 'command'; readonly reads?: readonly string[] } & JudgedCommand)
   | { readonly kind: 'fetch'; readonly origin: string }
-  | { readonly kind: 'tool'; readonly key: string };
+  /** `names`: other names of the tool, by which rules can ask about it and deny it. */
+  | { readonly kind: 'tool'; readonly key: string; readonly names?: readonly string[] };
 
 /** Joins rules, for example those of the settings with those of a conversation. */
 export function joinRules(...all: readonly RuleTexts[]): RuleTexts {
@@ -73,6 +74,7 @@ function judgeSubject(subject: Subject, rules: RuleTexts): Verdict {
 /** A file has an absolute path if the name of its workspace folder is ambiguous. Rules have the path in the folder. */
 function restricts(text: string, subject: Exclude<Subject, { kind: 'command' }>): boolean {
   if (covers(text, subject)) return true;
+  if (subject.kind === 'tool') return (subject.names ?? []).some((key) => covers(text, { kind: 'tool', key }));
   if (!('path' in subject) || !/^(?:[\\/]|[A-Za-z]:[\\/])/.test(subject.path)) return false;
   const names = subject.path.split(/[\\/]/);
   return names.some((name, first) => name !== '' && covers(text, { ...subject, path: names.slice(first).join('/') }));

@@ -13,8 +13,14 @@ export function callSubjects(tool: ChatTool, { action, reads = [], shell }: Prep
     case 'fetch':
       return [...files, { kind: 'fetch', origin: action.origin }];
     default:
-      return [...files, { kind: 'tool', key: toolKey(tool) }];
+      return [...files, { kind: 'tool', key: tool.identity ?? toolKey(tool), names: toolNames(tool) }];
   }
+}
+
+/** Rules that restrict a tool do so whatever its definition. */
+function toolNames(tool: ChatTool): readonly string[] {
+  const name = toolKey(tool);
+  return tool.identity === undefined ? [name] : [name, tool.identity.replace(/#[^#]*$/, '')];
 }
 
 function changeSubjects({ kind, path, newPath }: FileChange): readonly Subject[] {

@@ -307,7 +307,7 @@ export class ToolRunner {
       return effect === 'allow' || effect === 'none';
     };
     const place = { message: planned.message, call: planned.call.id };
-    const run: ToolRun = { signal, ...place, mayRead, ...(answer === undefined ? {} : { answer }) };
+    const run: ToolRun = { signal, ...place, owner: this, mayRead, ...(answer === undefined ? {} : { answer }) };
     let begun = false;
     const work = async () => {
       signal.throwIfAborted();

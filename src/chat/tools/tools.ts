@@ -31,6 +31,11 @@ export interface ChatTool {
   readonly origin: string;
   readonly changes: boolean;
   /**
+   * Of a tool of an extension or server: the id of its extension, its name and a hash of its definition. A permission is
+   * valid for this definition only.
+   */
+  readonly identity?: string;
+  /**
    * The files that a call names, found from its arguments: none is opened. Rules and kinds of files are applied to them
    * before the call is prepared.
    */
@@ -84,6 +89,8 @@ export interface ToolRun {
   readonly message: string;
   readonly call: string;
   readonly answer?: string;
+  /** The same object for all calls of a conversation, which owns what its calls start. */
+  readonly owner: object;
   /** Whether the rules of the user let tools read this file without a question. */
   readonly mayRead?: (path: string) => boolean;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
@@ -38,7 +38,7 @@ describe('chat tools that change files', () => {
   const recorded = async (name: string, input: Record<string, unknown>) => {
     const prepared = await calls.prepare(name, input);
     const changes = prepared.action?.type === 'changes' ? prepared.action.changes : [];
-    const run = () => prepared.run({ signal: new AbortController().signal, message: 'm', call: 'c' });
+    const run = () => prepared.run({ signal: new AbortController().signal, message: 'm', call: 'c', owner: {} });
     return checkpoints.record({ message: 'm', call: 'c' }, changes, run);
   };
   /** Runs a call as the agent loop does. */
@@ -116,7 +116,7 @@ describe('chat tools that change files', () => {
     const editor = await vscode.window.showTextDocument(uri('typed.txt'));
     const prepared = await calls.prepare('edit_file', { path: 'changed/typed.txt', old_text: 'one', new_text: 'two' });
     await editor.edit((edit) => edit.insert(new vscode.Position(1, 0), 'mine\n'));
-    const run = { signal: new AbortController().signal, message: 'm', call: 'c' };
+    const run = { signal: new AbortController().signal, message: 'm', call: 'c', owner: {} };
     await assert.rejects(prepared.run(run), /has changed\. Nothing was done/);
     assert.equal(editor.document.getText(), 'one\nmine\n');
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
@@ -140,6 +140,19 @@ describe('chat tools that change files', () => {
     assert.deepEqual([...readFileSync(join(root, 'picture.bin'))], [0, 255, 1]);
     await checkpoints.redo();
     assert.equal(read('sub/new name.txt'), 'moved\r\n');
+  });
+
+  it('undo: never writes through a link that came later', async () => {
+    write('plain.txt', 'one\n');
+    write('hook.txt', 'hook\n');
+    await change('edit_file', { path: 'changed/plain.txt', old_text: 'one', new_text: 'two' });
+    rmSync(join(root, 'plain.txt'));
+    symlinkSync('hook.txt', join(root, 'plain.txt'));
+    const ids = (await checkpoints.changes()).map(({ id }) => id);
+    await checkpoints.undo(ids).catch(() => undefined);
+    await checkpoints.undo(ids, true).catch(() => undefined);
+    assert.equal(read('hook.txt'), 'hook\n');
+    rmSync(join(root, 'plain.txt'));
   });
 
   /** Lets the tools see two workspace folders named `src`. VS Code can't add folders without a restart. */

@@ -154,7 +154,7 @@ describe('permissions of chat tools in a workspace', () => {
       const { signal } = new AbortController();
       const mayRead = (path: string) => !path.startsWith('permitted/private/');
       const diff = async (given: Partial<ToolRun>) =>
-        (await (await tool?.prepare({}))?.run({ signal, message: 'm', call: 'c', ...given }))?.output ?? '';
+        (await (await tool?.prepare({}))?.run({ signal, message: 'm', call: 'c', owner: {}, ...given }))?.output ?? '';
       const all = await diff({});
       for (const file of ['a.txt', 'private/pay.txt', 'private/new.txt'])
         assert.ok(all.includes(`b/permitted/${file}`));
@@ -181,6 +181,9 @@ describe('permissions of chat tools in a workspace', () => {
     const ended = await calls.run('terminal_output', { id: 1, wait: 20 });
     assert.deepEqual(ended, { output: 'started\nended\n[exit code 5]', exitCode: 5 });
     await assert.rejects(calls.output('terminal_output', { id: 7 }), /no command with id 7/);
+    const other = new ToolCalls(() => tools);
+    for (const stop of [true, false])
+      await assert.rejects(other.output('terminal_output', { id: 1, stop }), /no command with id 1/);
   });
 
   it('terminal: a command in the background can be stopped', async () => {

@@ -60,7 +60,7 @@ describe('chat tools in a workspace with links', () => {
     return found;
   };
   const run = async (name: string, input: ToolInput, signal = new AbortController().signal): Promise<ToolOutcome> =>
-    (await tool(name).prepare(input)).run({ signal, message: 'm', call: 'c' });
+    (await tool(name).prepare(input)).run({ signal, message: 'm', call: 'c', owner: {} });
   const asks = async (name: string, input: ToolInput) => {
     const { confirmation } = await tool(name).prepare(input);
     return typeof confirmation === 'boolean' ? confirmation : confirmation.kind;

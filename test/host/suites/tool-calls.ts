@@ -17,7 +17,7 @@ export class ToolCalls {
 
   async run(name: string, input: ToolInput, signal = new AbortController().signal): Promise<ToolOutcome> {
     const prepared = await this.prepare(name, input);
-    return completeOutcome(await prepared.run({ signal, message: 'm', call: 'c' }));
+    return completeOutcome(await prepared.run({ signal, message: 'm', call: 'c', owner: this }));
   }
 
   async output(name: string, input: ToolInput): Promise<string> {

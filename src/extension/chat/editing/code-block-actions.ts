@@ -56,7 +56,7 @@ async function askAndRun(command: string, terminals: CommandTerminals): Promise<
     await vscode.window.showTextDocument(document);
   }
   if (answer !== run) return;
-  await terminals.run({ command, cwd: workingFolder(), background: false }, new AbortController().signal);
+  await terminals.run({ command, cwd: workingFolder(), background: false, owner: {} }, new AbortController().signal);
 }
 
 /** Shows the beginning and the end of a long command, and the number of omitted lines. */

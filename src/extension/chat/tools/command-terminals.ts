@@ -30,6 +30,8 @@ export interface TerminalCommand {
   readonly cwd: string;
   /** Returns after a short time, while the command runs on. */
   readonly background: boolean;
+  /** The conversation (see `ToolRun.owner`). */
+  readonly owner: object;
 }
 
 /** A command that was started, with its output so far. */
@@ -43,7 +45,7 @@ interface StartedCommand {
 export class CommandTerminals implements vscode.Disposable {
   readonly #terminals = new Set<CommandTerminal>();
   /** Commands that were still running when their result was returned, by number. */
-  readonly #background = new Map<number, StartedCommand>();
+  readonly #background = new Map<number, { readonly started: StartedCommand; readonly owner: object }>();
   #count = 0;
 
   dispose(): void {
@@ -51,7 +53,7 @@ export class CommandTerminals implements vscode.Disposable {
   }
 
   /** Runs a command that the user has allowed and returns its output. Stop ends the command. */
-  async run({ command, cwd, background }: TerminalCommand, signal: AbortSignal): Promise<ToolOutcome> {
+  async run({ command, cwd, background, owner }: TerminalCommand, signal: AbortSignal): Promise<ToolOutcome> {
     requireReadable(command);
     const terminal = [...this.#terminals].find(({ busy }) => !busy) ?? this.#create();
     const started = await terminal.start(command, cwd, signal);
@@ -60,14 +62,24 @@ export class CommandTerminals implements vscode.Disposable {
     if (ended.type === 'stopped') started.kill();
     if (ended.type !== 'running') return commandOutcome(started, ended);
     this.#count += 1;
-    this.#background.set(this.#count, started);
+    this.#background.set(this.#count, { started, owner });
     const { output } = commandOutcome(started, ended);
     return { output: `${output}\n[Use terminal_output with id ${this.#count} to read on or to stop it]` };
   }
 
-  /** Reads the output of a command that is still running. @param wait maximum time in milliseconds. */
-  async read(id: number, wait: number, stop: boolean, signal: AbortSignal): Promise<ToolOutcome> {
-    const started = this.#background.get(id);
+  /**
+   * Reads the output of a command of the same conversation that is still running.
+   *
+   * @param wait maximum time in milliseconds.
+   */
+  async read(
+    { id, owner }: { readonly id: number; readonly owner: object },
+    wait: number,
+    stop: boolean,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const known = this.#background.get(id);
+    const started = known?.owner === owner ? known.started : undefined;
     if (!started) throw new Error(`There is no command with id ${id}.`);
     if (stop) started.kill();
     const ended = await whenEnded(started, stop ? COMMAND_MS : wait, signal);

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
-import { workspaceFile, workspaceRelativePath } from './workspace-path.ts';
+import { type FoundFile, workspaceFile, workspaceRelativePath, writeFound } from './workspace-path.ts';
 
 /** Larger files are not changed by tools, because a copy of each content is kept. */
 const MAX_BYTES = 20 * 1024 * 1024;
@@ -25,20 +25,32 @@ export class EditorFiles implements Files {
   async apply(operations: readonly FileOperation[]): Promise<void> {
     for (const operation of operations) {
       if (operation.type === 'write') continue;
-      const { uri } = await workspaceFile(operation.path);
+      const { uri } = await recordedFile(operation.path);
       if (operation.type === 'delete') await deleteFile(uri);
-      else await moveFile(uri, (await workspaceFile(operation.newPath)).uri);
+      else await moveFile(uri, (await recordedFile(operation.newPath)).uri);
     }
     const writes = operations.filter((operation) => operation.type === 'write');
     const known = await Promise.all(writes.map(async (write) => ({ write, text: await knownText(write) })));
     await writeTexts(known.flatMap(({ text }) => text ?? []));
     for (const { write, text } of known) {
-      const { uri } = await workspaceFile(write.path);
+      const file = await recordedFile(write.path);
+      const { uri } = file;
       if (text === undefined || !(openDocument(uri)?.isDirty || (await hasBytes(uri, write.content)))) {
-        await vscode.workspace.fs.writeFile(uri, write.content);
+        await writeFound(file, write.content, (await statOf(uri)) === undefined);
       }
     }
   }
+}
+
+/**
+ * The file of a recorded change. Its path had no links.
+ *
+ * @throws Error if the path leads to another file now.
+ */
+async function recordedFile(path: string): Promise<FoundFile> {
+  const file = await workspaceFile(path);
+  if (file.relative !== path) throw new Error(`${path} is a link to ${file.relative} now. Nothing was written.`);
+  return file;
 }
 
 /** The new text of a file. */
@@ -78,10 +90,10 @@ export async function savedText({ uri, encoding }: vscode.TextDocument): Promise
 }
 
 /** Writes a text to the disk as it is. The editor reloads it. */
-export async function writeSaved({ document, text }: TextChange): Promise<void> {
+export async function writeSaved(file: FoundFile, { document, text }: TextChange): Promise<void> {
   if (document.isDirty) throw new Error(`${workspaceRelativePath(document.uri)} has changed. Nothing was done.`);
   const bytes = await vscode.workspace.encode(text, { encoding: document.encoding });
-  await vscode.workspace.fs.writeFile(document.uri, bytes);
+  await writeFound(file, bytes, false);
 }
 
 /** Replaces only the lines that differ, so that cursors and folded ranges elsewhere stay. */
@@ -102,7 +114,7 @@ function lineEdits(document: vscode.TextDocument, text: string): vscode.TextEdit
 
 /** The text for a file that the editor can show; undefined for a new file, and for one that is no text. */
 async function knownText({ path, content }: WriteOperation): Promise<TextChange | undefined> {
-  const { uri } = await workspaceFile(path);
+  const { uri } = await recordedFile(path);
   // A document of a deleted file stays open for a while.
   const document = (await statOf(uri)) && (await textDocument(uri));
   if (document === undefined || content.includes(0)) return undefined;

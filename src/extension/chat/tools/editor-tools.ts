@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { toolIdentity } from '../../../chat/tools/tool-identity.ts';
 import type { ChatTool, NamedFile, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments, namedFile, pathsInArguments } from '../../../chat/tools/workspace-files.ts';
 import { workspaceFile } from './workspace-path.ts';
@@ -21,14 +22,19 @@ export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
     if (taken.has(tool.name) || !/^[\w-]{1,64}$/.test(tool.name)) return [];
     const extension = extensions.get(tool.name);
     const server = /^mcp_([^_]+)_/.exec(tool.name)?.[1];
-    if (extension) return CHAT_EXTENSIONS.test(extension.id) ? [] : fromEditor(tool, extensionName(extension));
+    if (extension)
+      return CHAT_EXTENSIONS.test(extension.id) ? [] : fromEditor(tool, extensionName(extension), extension.id);
     if (server !== undefined) return fromEditor(tool, `MCP: ${server}`);
     // A tool that an extension registers without a declaration has no tags either, and is not known.
     return OF_VSCODE.has(tool.name) ? fromEditor(tool, 'VS Code') : [];
   });
 }
 
-function fromEditor({ name, description, inputSchema }: vscode.LanguageModelToolInformation, origin: string): ChatTool {
+function fromEditor(
+  { name, description, inputSchema }: vscode.LanguageModelToolInformation,
+  origin: string,
+  source = origin,
+): ChatTool {
   const schema = typeof inputSchema === 'object' ? { ...inputSchema } : {};
   return {
     name,
@@ -36,6 +42,7 @@ function fromEditor({ name, description, inputSchema }: vscode.LanguageModelTool
     parameters: { type: 'object', ...schema },
     origin,
     changes: true,
+    identity: toolIdentity({ source, name, description, schema }),
     files: filesInArguments,
     prepare: (input) => ({
       // They may access files: one that contains secrets or controls what runs needs confirmation each time.

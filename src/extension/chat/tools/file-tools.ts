@@ -22,7 +22,7 @@ import {
   writeSaved,
   writeTexts,
 } from './editor-files.ts';
-import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
+import { type FoundFile, namedFiles, workspaceFile, writeFound } from './workspace-path.ts';
 
 const PATH = z.string().describe('Path from the root of the workspace.');
 
@@ -116,7 +116,7 @@ async function prepareEdit(input: EditInput): Promise<PreparedCall> {
     async () => {
       const texts = prepared.flatMap(({ text }) => text ?? []);
       await writeTexts(texts.filter(({ onDisk }) => !onDisk));
-      for (const text of texts) if (text.onDisk) await writeSaved(text);
+      for (const { file, text } of prepared) if (text?.onDisk) await writeSaved(file, text);
       for (const { file, change, text } of prepared) if (!text) await createFile(file, change.after ?? '');
       const unsaved = texts.filter(({ document }) => document.isDirty).map(({ document }) => document.uri);
       return unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
@@ -235,9 +235,10 @@ function problemsText(found: string): string {
   return found === '' ? '' : `\nProblems after this change:\n${found}`;
 }
 
-async function createFile({ uri, relative }: FoundFile, content: string): Promise<void> {
+async function createFile(file: FoundFile, content: string): Promise<void> {
+  const { uri, relative } = file;
   if (await statOf(uri)) throw new Error(`${relative} exists now. Nothing was changed.`);
-  await vscode.workspace.fs.writeFile(uri, Buffer.from(content));
+  await writeFound(file, Buffer.from(content), true);
   // Opened, so that language extensions check it.
   await textDocument(uri);
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
+import { readRegularFile } from '../../../base/regular-file.ts';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
 import { searchReport } from '../../../chat/tools/search/search-report.ts';
@@ -12,6 +13,8 @@ import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
 import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
 
 const MAX_LINES = 2000;
+/** VS Code opens no larger files in an editor of an extension. */
+const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_CONTEXT = 10;
 
 const path = z.string().describe('Path from the root of the workspace.');
@@ -83,19 +86,42 @@ export function readingTools(): readonly ChatTool[] {
   ];
 }
 
+/** The lines of a file that no editor shows are those of the opened file at its real path. */
+async function readLines({ uri, relative, onDisk }: FoundFile): Promise<readonly string[]> {
+  const noText = `${relative} is not a text file, or is too large.`;
+  const isShown = vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString());
+  let text: string;
+  if (onDisk && !isShown) {
+    const read = await readRegularFile(onDisk.real, { limit: MAX_BYTES, at: onDisk.real });
+    if ('problem' in read) throw new Error(read.problem === 'outside' ? `${relative} is another file now.` : noText);
+    if (
+      read.bytes.includes(0) &&
+      !/^(?:\xFF\xFE|\xFE\xFF)/.test(Buffer.from(read.bytes.subarray(0, 2)).toString('latin1'))
+    )
+      throw new Error(noText);
+    text = await vscode.workspace.decode(read.bytes, { uri });
+  } else {
+    const document = await textDocument(uri);
+    if (!document) throw new Error(noText);
+    text = document.getText();
+  }
+  const lines = text.replace(/^\uFEFF/, '').split(/(?<=\n|\r(?!\n))/);
+  return /[\r\n]$/.test(text) ? [...lines, ''] : lines;
+}
+
 async function readFile(
-  { uri, relative }: FoundFile,
+  file: FoundFile,
   input: { readonly from?: number | undefined; readonly to?: number | undefined },
 ): Promise<ToolOutcome> {
+  const { uri, relative } = file;
   const stat = await statOf(uri);
   if (!stat) throw new Error(`${relative} does not exist.`);
   if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Use list_files.`);
-  const document = await textDocument(uri);
-  if (!document) throw new Error(`${relative} is not a text file, or is too large.`);
+  const all = await readLines(file);
   const from = Math.max(1, Math.floor(input.from ?? 1));
-  const to = Math.min(document.lineCount, Math.floor(input.to ?? document.lineCount), from + MAX_LINES - 1);
-  const lines = document.getText(new vscode.Range(from - 1, 0, to, 0));
-  const rest = from > 1 || to < document.lineCount ? `\n[lines ${from}-${to} of ${document.lineCount}]` : '';
+  const to = Math.min(all.length, Math.floor(input.to ?? all.length), from + MAX_LINES - 1);
+  const lines = all.slice(from - 1, to).join('');
+  const rest = from > 1 || to < all.length ? `\n[lines ${from}-${to} of ${all.length}]` : '';
   return { output: `${lines}${rest}` };
 }
 

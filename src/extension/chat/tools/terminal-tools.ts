@@ -35,7 +35,7 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
           confirmation: caution ?? true,
           action: { type: 'command', command, cwd: folder?.relative ?? '', explanation },
           ...{ reads, shell: { posix, inside, uncertain } },
-          run: ({ signal }) => terminals.run({ command, cwd: place, background }, signal),
+          run: ({ signal, owner }) => terminals.run({ command, cwd: place, background, owner }, signal),
         };
       },
     ),
@@ -49,8 +49,8 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
           stop: z.boolean().optional(),
         }),
       },
-      ({ id, wait = 0, stop = false }, { signal }) =>
-        terminals.read(id, Math.min(MAX_WAIT_S, Math.max(0, wait)) * 1000, stop, signal),
+      ({ id, wait = 0, stop = false }, { signal, owner }) =>
+        terminals.read({ id, owner }, Math.min(MAX_WAIT_S, Math.max(0, wait)) * 1000, stop, signal),
     ),
   ];
 }

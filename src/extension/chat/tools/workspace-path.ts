@@ -1,4 +1,7 @@
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
+import { findRealPath } from '../../../base/real-path.ts';
+import { createRegularFile } from '../../../base/regular-file.ts';
 import type { NamedFile } from '../../../chat/tools/tools.ts';
 import { cautionFor, findInWorkspace, namedFile, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 
@@ -81,6 +84,30 @@ function virtualFile(path: string): FoundFile | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Writes a file of the workspace. Looks at its path once more after the write: if it leads to another file, because a
+ * folder became a link in the meantime, the write is taken back.
+ *
+ * @param create the file must not exist.
+ */
+export async function writeFound({ uri, relative, onDisk }: FoundFile, bytes: Uint8Array, create: boolean) {
+  if (!onDisk) return vscode.workspace.fs.writeFile(uri, bytes);
+  const { real } = onDisk;
+  if (create) {
+    await vscode.workspace.fs.createDirectory(vscode.Uri.file(dirname(real)));
+    return createRegularFile(real, bytes);
+  }
+  const isMoved = async () => (await findRealPath(uri.fsPath)) !== real;
+  const before = await vscode.workspace.fs.readFile(uri);
+  const moved = `${relative} is another file now. Nothing was written.`;
+  if (await isMoved()) throw new Error(moved);
+  // Through VS Code, so that its editors show the new text at once.
+  await vscode.workspace.fs.writeFile(uri, bytes);
+  if (!(await isMoved())) return;
+  await vscode.workspace.fs.writeFile(uri, before);
+  throw new Error(moved);
 }
 
 /** Whether a tool may show text of a file without a question: it has no secrets, and no rule restricts reading it. */

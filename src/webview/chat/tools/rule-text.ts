@@ -14,7 +14,7 @@ export function ruleText(text: string): string {
     case 'read':
       return value === '**' ? t('reading of all files') : t('reading of {0}', value);
     case 'tool':
-      return value.slice(value.lastIndexOf('/') + 1);
+      return value.slice(value.lastIndexOf('/') + 1).replace(/#[\da-f]+$/, '');
     default:
       return value;
   }
