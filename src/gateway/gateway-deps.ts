@@ -12,6 +12,7 @@ import type { SignInLimit } from './admin/sign-in-limit.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
+import type { ReportQueue } from './reports/report-queue.ts';
 import type { SharedState } from './shared-state.ts';
 import type { StateAdmin } from './state-admin.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -61,6 +62,7 @@ export interface GatewayDeps {
   /** What the admin API reads and writes. */
   readonly admin: StateAdmin;
   readonly signIns: SignInLimit;
+  readonly reports: ReportQueue;
   readonly presence: Presence;
   /** Folder of the admin page. Absent: there is no page. */
   readonly adminPage?: string | undefined;

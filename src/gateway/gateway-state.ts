@@ -14,6 +14,7 @@ import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limi
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
+import { ReportQueue } from './reports/report-queue.ts';
 import type { SharedBudgetServer, SharedRateServer, SharedState } from './shared-state.ts';
 import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
 
@@ -43,6 +44,7 @@ export class GatewayState {
   readonly live = new LiveRequests();
   readonly health = new UpstreamHealth();
   readonly signIns = new SignInLimit();
+  readonly reports = new ReportQueue();
   readonly presence = new Presence();
   /** For the operator's requests. What it changes takes effect in this process at once. */
   readonly admin: StateAdmin;

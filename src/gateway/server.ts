@@ -6,7 +6,8 @@ import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
 import { describeThisReplica } from './admin/presence.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { BodyMemory } from './http/body-memory.ts';
+import { BodyMemory, defaultBodyBytes } from './http/body-memory.ts';
+import { ConnectionLimit, readFileLimits } from './http/connection-limit.ts';
 import { checkOrigin, corsHeaders } from './http/origin-check.ts';
 import { withoutKeys } from './http/redact-path.ts';
 import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
@@ -87,11 +88,18 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   });
   const tickBatch = new TickBatch(() => deps.metrics.active > 1);
   const ids = new RequestIds();
-  const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
+  const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes ?? defaultBodyBytes());
+  const connections = new ConnectionLimit(
+    readFileLimits(),
+    plainAnswer('503 Service Unavailable', tooManyConnections()),
+  );
+  connections.watch(server);
   server.on('request', (request, response) => {
     // A balancer must not send its next request on a connection that is about to be closed.
-    if (closing) response.shouldKeepAlive = false;
-    void serve(deps, router, new RequestContext(request, response, tickBatch, memory.share(), ids.next()));
+    const refused = connections.isRefused(request.socket);
+    if (closing || refused) response.shouldKeepAlive = false;
+    const context = new RequestContext(request, response, tickBatch, memory.share(), ids.next());
+    void serve(deps, refused ? REFUSING : router, context);
   });
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
@@ -119,7 +127,24 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   };
 }
 
-async function serve(deps: GatewayDeps, router: Router, context: RequestContext): Promise<void> {
+/** For connections that are too many. */
+const REFUSING: Pick<Router, 'find'> = {
+  find: () => {
+    throw tooManyConnections();
+  },
+};
+
+function tooManyConnections(): SvcError {
+  return new SvcError({
+    errorType: 'temporarily_unavailable',
+    message: 'The gateway has as many connections as it can have open files.',
+    action: 'Try again soon, or raise the limit of open files of the gateway (ulimit -n).',
+    retryable: true,
+    retryAfterMs: 1_000,
+  });
+}
+
+async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: RequestContext): Promise<void> {
   const { request, response } = context;
   deps.metrics.active += 1;
   try {
@@ -207,10 +232,16 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
     'invalid_request',
     'This is not a valid HTTP request.',
   ];
-  const body = JSON.stringify(errorBody(new SvcError({ status: Number.parseInt(status, 10), errorType, message })));
+  const problem = new SvcError({ status: Number.parseInt(status, 10), errorType, message });
+  socket.end(plainAnswer(status, problem), () => socket.destroy());
+}
+
+/** An error for a connection whose request was not read. */
+function plainAnswer(status: string, error: SvcError): string {
+  const body = JSON.stringify(errorBody(error));
   const guard = Object.entries(PAGE_GUARD_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`, () => socket.destroy());
+  return `${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`;
 }
 
 async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal?: AbortSignal): Promise<number> {

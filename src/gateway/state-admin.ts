@@ -45,7 +45,8 @@ export interface StateAdmin extends SessionStore {
   listKeys(): Promise<readonly StoredGatewayKey[]>;
   findKey(name: string): Promise<StoredGatewayKey | undefined>;
   searchKeys(query: KeySearch): Promise<FoundKeys>;
-  usage(query: UsageQuery): Promise<UsageReport>;
+  /** @param signal ends it between two parts of the ledger. */
+  usage(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport>;
   requests(query: RequestHistoryQuery): Promise<RequestHistoryPage>;
   /** All rows of a request in the order of its attempts; empty if the ledger does not have it. */
   request(id: string): Promise<readonly UsageRow[]>;
@@ -108,12 +109,12 @@ export class SqliteAdmin extends SqliteSessions implements StateAdmin {
     return this.#store.search(query);
   }
 
-  async usage(query: UsageQuery): Promise<UsageReport> {
+  async usage(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport> {
     // A connection of its own sees one moment, while requests go on and are written.
     const reader = await openReader(this.#database);
     if (reader === undefined) return readUsageReport(this.#database, query, this.#sums);
     try {
-      return await readUsageReportSlowly(reader, query, this.#sums);
+      return await readUsageReportSlowly(reader, query, this.#sums, signal);
     } finally {
       reader.close();
     }

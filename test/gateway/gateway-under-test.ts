@@ -111,6 +111,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       live: parts.live,
       admin: parts.admin,
       signIns: parts.signIns,
+      reports: parts.reports,
       presence: parts.presence,
       version: '0.0.0-test',
     },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { Socket } from 'node:net';
+import { isTooDeep } from '../../src/gateway/http/json-limits.ts';
 import { parseBody } from '../../src/gateway/http/request-body.ts';
 import { assertLinear } from '../linear-time.ts';
 import { chatRequest, type ErrorAnswer, readError } from './chat-request.ts';
@@ -149,6 +150,98 @@ describe('deeply nested answers', () => {
       assert.equal((await gateway.get('/healthz')).status, 200);
     });
   }
+});
+
+describe('levels of answers', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.close());
+
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const finish = { index: 0, delta: {}, finish_reason: 'stop' };
+  const usage = '"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}';
+  const choice = '"choices":[{"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]';
+  const chunk = (more: string) => `data: {"choices":[${JSON.stringify(finish)}],${usage}${more}}\n\n`;
+  const opening = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}]}\n\n';
+  const reply = (type: string, ...parts: string[]) =>
+    gateway.upstream.respond((_, response) => {
+      response.writeHead(200, { 'content-type': type });
+      response.end(parts.join(''));
+    });
+  const ask = async (where: string, model: string, stream: boolean) => {
+    const body = where === '/responses' ? { input: 'Hi' } : { messages: [{ role: 'user', content: 'Hi' }] };
+    const response = await gateway.post(where, { model, stream, max_tokens: 10, ...body });
+    return { status: response.status, text: await response.text() };
+  };
+  const CLIENTS = ['/chat/completions', '/messages', '/responses'] as const;
+
+  for (const levels of [600, 200_000]) {
+    it(`levels: an answer with ${levels} is a clear error of the provider for each client, streamed or not`, async () => {
+      const { lines } = gateway;
+      const before = lines.length;
+      for (const where of CLIENTS) {
+        reply('application/json', `{${choice},${usage},"x":${deep(levels)}}`);
+        for (const stream of [false, true]) {
+          const whole = await ask(where, 'chat/m', stream);
+          assert.equal(whole.status, 503, `${where} ${stream}`);
+          assert.match(whole.text, /The provider answered with more than 500 levels/);
+        }
+        for (const parts of [
+          [opening, chunk(`,"x":${deep(levels)}`)],
+          [opening, `data: {"choices":[],"x":${deep(levels)}}\n\n`, chunk('')],
+          [
+            opening,
+            `: ]]]"\ndata: {"choices":[{"index":0,"delta":{"content":"b"}}],"x":${deep(levels)}}\n\n`,
+            chunk(''),
+          ],
+        ]) {
+          reply('text/event-stream', ...parts);
+          const streamed = await ask(where, 'chat/m', true);
+          assert.match(streamed.text, /more than 500 levels/, where);
+        }
+      }
+      const written = lines.slice(before).join('');
+      assert.doesNotMatch(written, /RangeError|call stack|internal error/);
+    });
+  }
+
+  it('levels: an answer that hides its levels from the first look shows no text of the engine', async () => {
+    // Comments between the lines of one event seem to close its brackets.
+    const open = Array.from({ length: 300 }, () => `data: ${'['.repeat(400)}\nevent: x\n`).join('');
+    const close = Array.from({ length: 300 }, () => `data: ${']'.repeat(400)}\n`).join('');
+    reply(
+      'text/event-stream',
+      opening,
+      `data: {"choices":[${JSON.stringify(finish)}],${usage},"x":\n${open}${close}data: }\n\n`,
+    );
+    const { text } = await ask('/chat/completions', 'chat/m', true);
+    assert.match(text, /The provider answered with more than/);
+    assert.doesNotMatch(text, /call stack/);
+  });
+
+  it('levels: of many events, each counts alone, and brackets of a text do not count', async () => {
+    const many = Array.from({ length: 400 }, () => `data: {"choices":[{"index":0,"delta":{"content":"[{[\\"{"}}]}\n\n`);
+    reply('text/event-stream', ...many, `data: {"choices":[],"x":${deep(400)}}\r\n\r\n`, chunk(''), 'data: [DONE]\n\n');
+    const { status, text } = await ask('/chat/completions', 'chat/m', true);
+    assert.equal(status, 200);
+    assert.ok(text.endsWith('data: [DONE]\n\n') && !text.includes('"error"'), text.slice(-300));
+  });
+
+  it('levels: answers of embeddings have the same limit', async () => {
+    reply('application/json', `{"data":[],${usage},"x":${deep(600)}}`);
+    const response = await gateway.post('/embeddings', { model: 'chat/m', input: 'a' });
+    assert.equal(response.status, 503);
+    assert.match(await response.text(), /more than 500 levels/);
+  });
+
+  it('levels: are counted in linear time', () =>
+    assertLinear(
+      300_000,
+      (size) => Buffer.from(`data: {"a":"${'\\\\\\"{'.repeat(size)}"}\n${': "\n'.repeat(size)}${'[]'.repeat(size)}`),
+      (bytes) => isTooDeep(bytes, true),
+    ));
 });
 
 describe('memory of bodies', () => {

@@ -129,6 +129,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       live: state.live,
       admin: state.admin,
       signIns: state.signIns,
+      reports: state.reports,
       presence: state.presence,
       version: version(),
       proofSecret: nonEmptyString(io.env.SVC_GATEWAY_PROOF),

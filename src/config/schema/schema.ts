@@ -284,8 +284,9 @@ const gatewaySchema = z.strictObject({
     .int()
     .gt(0)
     .optional()
-    .default(268_435_456)
-    .describe('Maximum size in bytes of all request and response bodies in memory; further requests get status 503.'),
+    .describe(
+      'Maximum size in bytes of all request and response bodies in memory; further requests get status 503. Default: 256 MiB, or a quarter of the memory that Node allows the process if that is less.',
+    ),
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),

@@ -23,7 +23,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
   return {
     listen: { host: text(listen.host) ?? '127.0.0.1', port: number(listen.port) ?? 4180 },
     maxBodyBytes: number(fields.maxBodyBytes) ?? 25_165_824,
-    maxBufferedBytes: number(fields.maxBufferedBytes) ?? 268_435_456,
+    maxBufferedBytes: number(fields.maxBufferedBytes),
     allowedOrigins: texts(fields.allowedOrigins) ?? [],
     allowedHosts: texts(fields.allowedHosts) ?? [],
     organizations: new Map(

@@ -142,7 +142,7 @@ export interface GatewaySettings {
   /** Bytes. */
   readonly maxBodyBytes: number;
   /** Maximum size in bytes of all request and response bodies in memory together. */
-  readonly maxBufferedBytes: number;
+  readonly maxBufferedBytes: number | undefined;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;

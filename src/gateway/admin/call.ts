@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import { parseBody, readBody } from '../http/request-body.ts';
+import { clientGone, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Endpoint } from './api/endpoints.ts';
 import { identifyViewer, requireScope, type Viewer } from './viewer.ts';
@@ -18,6 +18,14 @@ export interface Call<Query, Body> {
   readonly body: Body;
   /** The value of `{name}` in the path. */
   readonly name: string;
+}
+
+/** Aborts when the client leaves. */
+export function whenLeft({ response }: RequestContext): AbortSignal {
+  const left = new AbortController();
+  if (response.destroyed) left.abort(clientGone());
+  else response.once('close', () => left.abort(clientGone()));
+  return left.signal;
 }
 
 /** The handler has sent the answer itself. */

@@ -1,7 +1,7 @@
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route } from './call.ts';
+import { type AdminRoute, route, whenLeft } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { describeProviders } from './model-health.ts';
 import { describeVisibleBudgets } from './overview-routes.ts';
@@ -18,8 +18,8 @@ const SOME = 0.2;
 /** What needs a person. */
 export function concernRoutes(): AdminRoute[] {
   return [
-    route(ENDPOINTS.listConcerns, async ({ deps, viewer }) => {
-      const budgets = await budgetConcerns(deps, viewer);
+    route(ENDPOINTS.listConcerns, async ({ deps, context, viewer }) => {
+      const budgets = await budgetConcerns(deps, viewer, whenLeft(context));
       if (viewer.scope === 'own') return { data: budgets };
       requireScope(viewer, 'read');
       const [providers, keys] = await Promise.all([providerConcerns(deps), keyConcerns(deps)]);
@@ -28,8 +28,8 @@ export function concernRoutes(): AdminRoute[] {
   ];
 }
 
-async function budgetConcerns(deps: GatewayDeps, viewer: Viewer): Promise<api.Concern[]> {
-  const budgets = await describeVisibleBudgets(deps, viewer);
+async function budgetConcerns(deps: GatewayDeps, viewer: Viewer, left: AbortSignal): Promise<api.Concern[]> {
+  const budgets = await describeVisibleBudgets(deps, viewer, left);
   return budgets
     .filter(({ usd, spent, runs_out_at }) => spent >= usd * (runs_out_at === null ? MUCH : SOME))
     .slice(0, MAX_CONCERNS)

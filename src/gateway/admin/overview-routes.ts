@@ -1,10 +1,12 @@
 import { toUsd } from '../../base/money.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Budget } from '../limits/budget.ts';
+import type { UsageQuery } from '../reports/usage-query.ts';
+import type { UsageReport } from '../reports/usage-report.ts';
 import { bucketOf } from '../state/usage-tables.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route } from './call.ts';
+import { type AdminRoute, route, whenLeft } from './call.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
 import { listReplicas } from './replicas.ts';
@@ -13,7 +15,9 @@ import type { Viewer } from './viewer.ts';
 /** Budgets, organizations, models, providers and replicas. */
 export function overviewRoutes(): AdminRoute[] {
   return [
-    route(ENDPOINTS.listBudgets, async ({ deps, viewer }) => ({ data: await describeVisibleBudgets(deps, viewer) })),
+    route(ENDPOINTS.listBudgets, async ({ deps, context, viewer }) => ({
+      data: await describeVisibleBudgets(deps, viewer, whenLeft(context)),
+    })),
     route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
     route(ENDPOINTS.listModels, async ({ deps }) => {
       await deps.listing.whenListed();
@@ -32,16 +36,28 @@ const WEEK_MS = 7 * 86_400_000;
 const MAX_BUDGETS = 1_000;
 
 /** All budgets, or those that count the requests of the caller's own key. */
-export async function describeVisibleBudgets(deps: GatewayDeps, viewer: Viewer): Promise<api.Budget[]> {
-  if (viewer.scope !== 'own') return describeBudgets(deps, [...deps.limits.budgets]);
+export async function describeVisibleBudgets(
+  deps: GatewayDeps,
+  viewer: Viewer,
+  left: AbortSignal,
+): Promise<api.Budget[]> {
+  const report = (query: UsageQuery) => deps.reports.run(viewer.name, left, () => deps.admin.usage(query, left));
+  if (viewer.scope !== 'own') return describeBudgets(deps, report, [...deps.limits.budgets]);
   const own = await deps.admin.findKey(viewer.name);
-  return describeBudgets(deps, [...(deps.limits.of(viewer.name, own?.organization)?.budgets ?? [])]);
+  return describeBudgets(deps, report, [...(deps.limits.of(viewer.name, own?.organization)?.budgets ?? [])]);
 }
 
-async function describeBudgets(deps: GatewayDeps, budgets: readonly Budget[], now = Date.now()): Promise<api.Budget[]> {
+type MakeReport = (query: UsageQuery) => Promise<UsageReport>;
+
+async function describeBudgets(
+  deps: GatewayDeps,
+  report: MakeReport,
+  budgets: readonly Budget[],
+  now = Date.now(),
+): Promise<api.Budget[]> {
   const share = (budget: Budget) => (budget.rule.nano === 0 ? 1 : budget.spent() / budget.rule.nano);
   const most = [...budgets].sort((a, b) => share(b) - share(a)).slice(0, MAX_BUDGETS);
-  const lastWeek = await spentLastWeek(deps, most, now);
+  const lastWeek = await spentLastWeek(deps, report, most, now);
   return most.map((budget) => {
     const { rule } = budget;
     const { start, end } = budget.window();
@@ -70,6 +86,7 @@ const LATEST = Date.UTC(2200, 0, 1);
 /** Nano-USD of the last 7 days, for budgets without a window. */
 async function spentLastWeek(
   deps: GatewayDeps,
+  report: MakeReport,
   budgets: readonly Budget[],
   now: number,
 ): Promise<ReadonlyMap<Budget, number>> {
@@ -77,7 +94,7 @@ async function spentLastWeek(
   const sums = new Map<Budget, number>();
   if (totals.length === 0) return sums;
   const since = bucketOf(now - WEEK_MS);
-  const { rows } = await deps.admin.usage({ since, by: ['key', 'organization', 'model'] });
+  const { rows } = await report({ since, by: ['key', 'organization', 'model'] });
   for (const row of rows) {
     const spend = {
       key: String(row.key ?? ''),

@@ -4,7 +4,7 @@ import { writeUsageCsv } from '../reports/usage-csv.ts';
 import { type Group, parseGroup, type UsageQuery } from '../reports/usage-query.ts';
 import { parseUsageTime } from '../reports/usage-times.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, route, SENT } from './call.ts';
+import { type AdminRoute, route, SENT, whenLeft } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { ownFilter } from './viewer.ts';
 
@@ -23,7 +23,14 @@ export function usageRoutes(): AdminRoute[] {
       if (until !== undefined && until < since) throw invalidRequest('until', '“until” must be after “since”.');
       const key = ownFilter(viewer, input.key);
       const query: UsageQuery = { since, until, by, step, top, zone, key, user, organization, model, provider };
-      const report = await deps.admin.usage(query);
+      const end = until ?? Date.now();
+      const compared = input.format !== 'csv' && input.compare === 'previous' && since > 0;
+      const before = { ...query, step: undefined, by: [], since: Math.max(0, since - (end - since)), until: since };
+      const left = whenLeft(context);
+      const { report, previous } = await deps.reports.run(viewer.name, left, async () => ({
+        report: await deps.admin.usage(query, left),
+        previous: compared ? { ...(await deps.admin.usage(before, left)).total } : null,
+      }));
       const labels = step === undefined ? by : ['start', ...by];
       if (input.format === 'csv') {
         const name = `usage-${new Date().toISOString().slice(0, 10)}.csv`;
@@ -34,9 +41,6 @@ export function usageRoutes(): AdminRoute[] {
         context.sendBytes(200, Buffer.from(writeUsageCsv(report, labels)), headers);
         return SENT;
       }
-      const end = until ?? Date.now();
-      const compared = input.compare === 'previous' && since > 0;
-      const before = { ...query, step: undefined, by: [], since: Math.max(0, since - (end - since)), until: since };
       return {
         since: isoTime(since),
         until: new Date(end).toISOString(),
@@ -48,7 +52,7 @@ export function usageRoutes(): AdminRoute[] {
         groups: report.series?.groups.slice(0, MAX_GROUPS).map((row) => ({ ...row })) ?? [],
         group_count: report.series?.groups.length ?? 0,
         total: { ...report.total },
-        previous: compared ? { ...(await deps.admin.usage(before)).total } : null,
+        previous,
       };
     }),
   ];

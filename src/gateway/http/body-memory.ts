@@ -1,6 +1,13 @@
+import { getHeapStatistics } from 'node:v8';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 
 const RETRY_AFTER_MS = 1_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** A body is held as bytes, as text and as values, so a small heap holds less of them. */
+export function defaultBodyBytes(): number {
+  return Math.min(MOST_BYTES, Math.floor(getHeapStatistics().heap_size_limit / 4));
+}
 
 /** Counts the bytes of request and response bodies that all requests together hold in memory. */
 export class BodyMemory {

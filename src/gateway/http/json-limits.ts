@@ -3,7 +3,7 @@ const MAX_MEMBERS = 200_000;
 /** Objects, lists and list items. */
 const MAX_VALUES = 1_000_000;
 /** `JSON.stringify` is recursive, so deep nesting overflows the stack. */
-const MAX_DEPTH = 500;
+export const MAX_DEPTH = 500;
 /** A shorter text can't exceed any of the limits. */
 const HARMLESS_LENGTH = 4 * MAX_DEPTH;
 
@@ -38,6 +38,41 @@ export function findExceededLimit(json: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Whether JSON in bytes has more levels than allowed. Stricter than a parser: a string ends with its line.
+ *
+ * @param stream the bytes are whole server-sent events, each with JSON of its own. Only lines of data count.
+ */
+export function isTooDeep(bytes: Buffer, stream: boolean): boolean {
+  if (bytes.length <= MAX_DEPTH) return false;
+  let depth = 0;
+  let inString = false;
+  /** Index of the first byte of the line. */
+  let line = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x0a) {
+      // A blank line ends the event.
+      if (stream && at === line) depth = 0;
+      inString = false;
+      line = at + 1;
+    } else if (stream && at === line && byte !== 0x64 && byte !== 0x0d) {
+      const end = bytes.indexOf(0x0a, at);
+      if (end < 0) return false;
+      at = end - 1;
+      line = at;
+    } else if (inString) {
+      if (byte === 0x5c) at += 1;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+  }
+  return false;
 }
 
 /** Index after the closing quote of the string that opens at `at`. */

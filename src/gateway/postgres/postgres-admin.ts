@@ -186,8 +186,10 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
         if (known === undefined) unknown.push(part);
         else report.add(known);
         await setImmediate();
+        signal?.throwIfAborted();
       }
       for await (const { part, sums: sealed } of readSealedParts(sql, unknown)) {
+        signal?.throwIfAborted();
         report.add(this.#sums.sum(part, sums, sealed));
       }
       const { sql: text, values } = usageSql(query, plan, tag);

@@ -3,8 +3,9 @@ import { firstCharacter, isEventStreamType, singleHeader } from '../../provider/
 import { CredentialFilter } from '../../provider/credential-filter.ts';
 import { errorsWithoutCredentials, withoutCredentials } from '../../provider/echoed-credentials.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
-import { emptyAnswer, notJson, webPage } from '../../wire/errors/upstream-errors.ts';
+import { emptyAnswer, excessiveAnswer, notJson, webPage } from '../../wire/errors/upstream-errors.ts';
 import { vendorError } from '../../wire/errors/vendor-errors.ts';
+import { isTooDeep, MAX_DEPTH } from '../http/json-limits.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RelayRequest } from './relay-request.ts';
 
@@ -27,6 +28,7 @@ export class ClientAnswer {
   writeFrames(frames: Buffer): boolean {
     const { response } = this.#context;
     const { transform, target } = this.#request;
+    refuseDepth(frames, true);
     // Removes possible credentials from errors and certain credentials from everything else.
     const passed = transform.pass(errorsWithoutCredentials(this.#filter.push(frames), target.headers));
     if (!response.headersSent) {
@@ -60,7 +62,9 @@ export class ClientAnswer {
     const contentType = singleHeader(headers['content-type']) ?? '';
     const body = errorsWithoutCredentials(this.#filter.whole(received), target.headers);
     if (status < 200 || status >= 300) throw this.#upstreamError(status, headers, body);
-    if (!stream && isEventStreamType(contentType) && transform.streamAsWhole !== undefined) {
+    const isStream = isEventStreamType(contentType);
+    refuseDepth(body, isStream);
+    if (!stream && isStream && transform.streamAsWhole !== undefined) {
       const folded = transform.streamAsWhole(body);
       this.#begin().sendBytes(200, folded, { 'content-type': 'application/json' });
       return;
@@ -104,4 +108,9 @@ export class ClientAnswer {
       response.destroy();
     }
   }
+}
+
+/** @throws SvcError for JSON that can't be written again, here or at the client: writing it is recursive. */
+function refuseDepth(bytes: Buffer, stream: boolean): void {
+  if (isTooDeep(bytes, stream)) throw excessiveAnswer(`more than ${MAX_DEPTH} levels`);
 }

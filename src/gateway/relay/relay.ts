@@ -7,7 +7,7 @@ import { TimeLimits } from '../../provider/time-limits.ts';
 import { contentDecoder, isEncoded } from '../../provider/transport/content-decoder.ts';
 import { disconnectError, networkError } from '../../provider/transport/network-failure.ts';
 import { asSvcError, SvcError } from '../../wire/errors/svc-error.ts';
-import { answerTooLarge, MAX_ANSWER_BYTES, ofProvider } from '../../wire/errors/upstream-errors.ts';
+import { answerTooLarge, excessiveAnswer, MAX_ANSWER_BYTES, ofProvider } from '../../wire/errors/upstream-errors.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { ClientAnswer } from './client-answer.ts';
@@ -116,7 +116,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       decoder = contentDecoder(encoding, this.#request.model.provider);
     } catch (thrown) {
-      return this.#fail(asSvcError(thrown));
+      return this.#fail(ofAnswer(thrown));
     }
     this.#decoder = decoder;
     decoder.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -148,7 +148,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       // A long error is cut off.
       if (!fits && this.#status === 200) this.#fail(answerTooLarge());
     } catch (thrown) {
-      this.#fail(asSvcError(thrown));
+      this.#fail(ofAnswer(thrown));
     }
   }
 
@@ -158,7 +158,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       frames = this.#body.takeFrames();
     } catch (thrown) {
-      return this.#fail(asSvcError(thrown));
+      return this.#fail(ofAnswer(thrown));
     }
     if (frames) this.#passFrames(frames);
     else this.#expectMore();
@@ -169,7 +169,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       accepted = this.#answer.writeFrames(frames);
     } catch (thrown) {
-      return this.#fail(asSvcError(thrown));
+      return this.#fail(ofAnswer(thrown));
     }
     if (!accepted) {
       this.#pause();
@@ -222,7 +222,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       this.#finish('complete');
     } catch (thrown) {
       // Timers and sockets call this. An exception caused by a provider's data must not end the process.
-      this.#fail(asSvcError(thrown));
+      this.#fail(ofAnswer(thrown));
     }
   }
 
@@ -304,4 +304,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#decoder?.destroy();
     this.#context.response.off('close', this.#clientClosed);
   }
+}
+
+/** An exception caused by a provider's data. The engine's own words for an excess mean nothing to a client. */
+function ofAnswer(thrown: unknown): SvcError {
+  return thrown instanceof RangeError ? excessiveAnswer('more than the gateway can process') : asSvcError(thrown);
 }

@@ -60,6 +60,9 @@ export interface UsageSeries {
 
 type Sums = Float64Array;
 
+/** Rows that are read without a pause: about 10 ms. */
+const ROWS_OF_PART = 4_000;
+
 /**
  * Sums the ledger. What is sealed and whole quarters of an hour are read from their sums, the rest from the rows; groups by
  * tag from the rows only. Without a period, the groups with the highest cost come first.
@@ -77,16 +80,19 @@ export async function readUsageReportSlowly(
   database: DatabaseSync,
   query: UsageQuery,
   cache: SumCache,
+  signal?: AbortSignal,
 ): Promise<UsageReport> {
   const parts = readInParts(database, query, cache);
   for (;;) {
     const { done, value } = parts.next();
     if (done) return value;
     await setImmediate();
+    // Also ends the transaction.
+    if (signal?.aborted) parts.throw(signal.reason);
   }
 }
 
-/** Yields after each sealed day or hour, and after the rows of each hour. */
+/** Yields after each sealed day or hour, and after some rows. */
 function* readInParts(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<undefined, UsageReport> {
   // All parts must be of one moment.
   const own = !database.isTransaction;
@@ -116,24 +122,28 @@ function* readSums(database: DatabaseSync, query: UsageQuery, cache: SumCache): 
     yield cache.find(part, sums) ?? cache.sum(part, sums, readSealed(database, part.size, part.start));
   }
   const tag = (name: string) => `tags ->> '$."${name}"'`;
-  for (const part of [{ ...plan, rows: [] }, ...divideRows(database, plan.rows)]) {
+  const read = (part: Pick<ReportPlan, 'quarters' | 'rows'>) => {
     const { sql, values } = usageSql(query, part, tag);
-    yield database.prepare(sql).iterate(...values);
-  }
+    return database.prepare(sql).iterate(...values);
+  };
+  yield read({ ...plan, rows: [] });
+  for (const part of divideRows(database, plan.rows)) yield read(part);
 }
 
-/** Only groups by tag read more than a quarter of an hour from single rows. They are read by hour. */
-function divideRows(database: DatabaseSync, rows: readonly Span[]): Pick<ReportPlan, 'quarters' | 'rows'>[] {
+/** Only groups by tag read more than a quarter of an hour from single rows. A busy quarter may have many of them. */
+function* divideRows(database: DatabaseSync, rows: readonly Span[]): Generator<Pick<ReportPlan, 'quarters' | 'rows'>> {
   const next = database.prepare('SELECT min(at) AS at FROM usage WHERE at >= ? AND at < ?');
-  return rows.flatMap(({ since, until }) => {
-    const parts = [];
+  const last = database.prepare('SELECT at FROM usage WHERE at >= ? AND at < ? ORDER BY at LIMIT 1 OFFSET ?');
+  for (const { since, until } of rows) {
     for (let from = since; ; ) {
       const at = next.get(from, until)?.at;
-      if (typeof at !== 'number') return parts;
-      from = Math.min(until, at + HOUR_MS);
-      parts.push({ quarters: [], rows: [{ since: at, until: from }] });
+      if (typeof at !== 'number') break;
+      const end = Math.min(until, at + HOUR_MS);
+      const full = last.get(at, end, ROWS_OF_PART)?.at;
+      from = typeof full === 'number' ? Math.max(at + 1, full) : end;
+      yield { quarters: [], rows: [{ since: at, until: from }] };
     }
-  });
+  }
 }
 
 export function planUsage(query: UsageQuery, sealed: SealedTimes): ReportPlan {

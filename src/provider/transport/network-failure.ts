@@ -42,6 +42,7 @@ export function failureCode(thrown: unknown): string | undefined {
 export function networkError(thrown: unknown, url: string): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const code = failureCode(thrown);
+  if (code === 'EMFILE' || code === 'ENFILE') return noFiles(thrown, code);
   const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
   return new SvcError({
     errorType: 'network_error',
@@ -51,6 +52,18 @@ export function networkError(thrown: unknown, url: string): SvcError {
     action: trust
       ? msg('Add your company’s certificate with NODE_EXTRA_CA_CERTS.')
       : msg('Check the network and the base URL.'),
+    cause: thrown,
+  });
+}
+
+/** The fault is on this machine, so the address of the provider would mislead. */
+function noFiles(thrown: unknown, code: string): SvcError {
+  return new SvcError({
+    errorType: 'temporarily_unavailable',
+    message: msg('There are too many open files or connections ({0}).', code),
+    retryable: true,
+    code,
+    action: msg('Try again soon, or raise the limit of open files (ulimit -n).'),
     cause: thrown,
   });
 }
