@@ -104,7 +104,7 @@ describe('a gateway with few resources', () => {
     assert.equal(after.status, 200);
   });
 
-  it('few memory: 12 bodies of 20 MB at once, as long texts and as many messages, do not end a process of 128 MB', async () => {
+  it('few memory: 8 bodies of 20 MB at once, as long texts and as many messages, do not end a process of 128 MB', async () => {
     harness.upstream.respond(async (_, response) => {
       await sleep(300);
       response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER);
@@ -115,7 +115,7 @@ describe('a gateway with few resources', () => {
       JSON.stringify({ model: 'up/m', messages }),
     );
     const answers = await Promise.allSettled(
-      Array.from({ length: 6 }, () => bodies.map((body) => send(url, body))).flat(),
+      Array.from({ length: 4 }, () => bodies.map((body) => send(url, body))).flat(),
     );
     const statuses = answers.map((each) => (each.status === 'fulfilled' ? each.value.status : each.reason.code));
     assert.equal(child.exitCode ?? child.signalCode, null, `${statuses}`);
