@@ -130,10 +130,10 @@ describe('tools and code in the editor', () => {
   });
 
   it('permissions: an allowed command runs without a question until “Manage Permissions” revokes it', async () => {
-    const command = (id: string) => call('run_in_terminal', { command: `mkdir -p ${id}` }, id);
+    const command = (id: string) => call('run_in_terminal', { command: `git init ${id}` }, id);
     harness.answer(answerWith(command('one'), { text: ['Made one.'] }));
     const frame = await harness.send('Make it');
-    await frame.getByText('Lasting permissions cover: mkdir').waitFor();
+    await frame.getByText('Lasting permissions cover: git init').waitFor();
     await frame.getByRole('button', { name: 'Always allow' }).click();
     await frame.locator('.markdown', { hasText: 'Made one.' }).waitFor();
     await harness.newConversation();
@@ -142,7 +142,7 @@ describe('tools and code in the editor', () => {
     await frame.locator('.markdown', { hasText: 'Made two.' }).waitFor();
     assert.equal(existsSync(join(harness.workspace, 'two')), true);
     await runCommand(harness.page, 'Svc: Manage Permissions');
-    const row = harness.page.locator('.quick-input-list .monaco-list-row', { hasText: 'command:mkdir' });
+    const row = harness.page.locator('.quick-input-list .monaco-list-row', { hasText: 'command:git init' });
     await row.hover();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await row.waitFor({ state: 'detached' });

@@ -156,7 +156,7 @@ function prefixOf(words: readonly ShellWord[]): string | undefined {
 /** Also with a version (`python3.11`), and programs that run their arguments. */
 function isTooPowerful(program: string): boolean {
   const name = programName(program);
-  return [name, name.replace(/[\d.]+$/, '')].some((one) => TOO_POWERFUL.has(one) || WRAPPERS.has(one));
+  return [name, name.split(/\d/, 1)[0] ?? ''].some((one) => TOO_POWERFUL.has(one) || WRAPPERS.has(one));
 }
 
 /** A rule is split at spaces, so words with other characters can't be in it. */

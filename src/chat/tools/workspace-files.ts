@@ -131,7 +131,8 @@ function addSpellings(text: string, found: Set<string>): void {
   // A URI may be encoded twice.
   for (let round = 0; round < 3; round += 1) {
     const plain = spelling.replace(/^["'`]+|["'`]+$/g, '').replace(/^[a-z][a-z\d+.-]+:\/\/[^/]*(?=\/)/i, '');
-    const path = plain.replace(/[?#].*$/, '').replace(/(?::\d+)+$/, '');
+    // Without a query, a fragment and a line.
+    const [path = ''] = plain.split(/[?#]|:(?=\d)/, 1);
     for (const one of [plain, path]) if (one !== '' && one.length <= MAX_PATH) found.add(one);
     if (!spelling.includes('%')) return;
     try {
