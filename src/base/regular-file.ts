@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
-export type FileProblem = 'missing' | 'not-a-file' | 'too-large' | 'unreadable' | 'outside';
+export type FileProblem = 'missing' | 'not-a-file' | 'too-large' | 'unreadable' | 'outside' | 'foreign-owner';
 
 export type FileRead = { readonly bytes: Uint8Array } | { readonly problem: FileProblem };
 
@@ -13,6 +13,8 @@ export interface ReadRules {
   readonly inside?: string;
   /** The real path that the opened file must have. */
   readonly at?: string;
+  /** The ids of the users to whom the opened file may belong. */
+  readonly owners?: readonly number[];
 }
 
 /**
@@ -34,6 +36,7 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
     if (rules.at !== undefined && (real === undefined || !isSamePath(rules.at, real))) return { problem: 'outside' };
     const stat = await handle.stat();
     if (!stat.isFile()) return { problem: 'not-a-file' };
+    if (rules.owners && !rules.owners.includes(stat.uid)) return { problem: 'foreign-owner' };
     if (stat.size > rules.limit) return { problem: 'too-large' };
     return await readAll(handle, stat.size, rules.limit);
   } catch (error) {

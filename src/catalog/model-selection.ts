@@ -108,8 +108,8 @@ function select(
   }
   for (const ref of lastUsed) {
     const model = registry.find(ref);
-    if (model !== undefined && suits(model) && model.endpoint.problem === undefined)
-      return { model, from: 'last-used', warnings };
+    if (model === undefined || question.settings.namedOnly?.has(model.provider)) continue;
+    if (suits(model) && model.endpoint.problem === undefined) return { model, from: 'last-used', warnings };
   }
   const model = firstByPriority(question, priority, suits);
   return model === undefined ? { warnings } : { model, from: 'priority', warnings };
@@ -188,7 +188,11 @@ function firstByPriority(
   suits: (model: Model) => boolean,
 ): Model | undefined {
   const candidates = [...registry.models.values()].filter(
-    (model) => suits(model) && model.endpoint.problem === undefined && model.modalities.output.includes('text'),
+    (model) =>
+      suits(model) &&
+      model.endpoint.problem === undefined &&
+      model.modalities.output.includes('text') &&
+      !settings.namedOnly?.has(model.provider),
   );
   const keyed = candidates.map((model) => {
     const provider = registry.providers.get(model.provider);

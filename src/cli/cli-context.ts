@@ -2,6 +2,7 @@ import type { CatalogData } from '../catalog/public/catalog.ts';
 import { cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/public/refresh.ts';
 import { loadSnapshot } from '../catalog/public/snapshot.ts';
 import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
+import { describeWaiting, withoutWaitingChanges } from '../catalog/registry/trusted-providers.ts';
 import { loadSettings } from '../config/load/load.ts';
 import type { LoadInput } from '../config/load/sources.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -15,12 +16,18 @@ import { forTerminalLine } from './output/output.ts';
  * The input for the settings of a command. The workspace is trusted: the user chose to run the command in this folder.
  */
 export function terminalInput(io: Io): LoadInput {
-  return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true };
+  const folders = io.noProject ? { folders: [] } : {};
+  return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true, ...folders };
 }
 
 /** @param file the value of `--config`. */
 export function withConfig(io: Io, file: string | undefined): Io {
   return file === undefined ? io : { ...io, env: { ...io.env, SVC_CONFIG: file } };
+}
+
+/** @param ignored the value of `--no-project`. */
+export function withoutProject(io: Io, ignored: boolean | undefined): Io {
+  return ignored ? { ...io, noProject: true } : io;
 }
 
 export interface Context {
@@ -30,16 +37,33 @@ export interface Context {
 }
 
 /**
+ * Like `openContext`, for commands that send prompts and code: changes of a project that is not allowed are not used,
+ * and one line on standard error says which.
+ */
+export async function openSendingContext(io: Io): Promise<Context> {
+  const { settings: all, catalog } = await loadContext(io);
+  const { settings, waiting } = withoutWaitingChanges(all, { catalog, env: io.env });
+  const line = describeWaiting(waiting);
+  if (line !== undefined) await io.err(`${forTerminalLine(`warning: ${line} To use them: svc trust`)}\n`);
+  return { settings, catalog, registry: await registryFor(settings, catalog, io) };
+}
+
+/**
  * Settings, catalog and models for a command. Uses the catalog on disk and makes no requests.
  *
  * @throws SvcError configuration_error if the managed configuration is invalid.
  */
 export async function openContext(io: Io): Promise<Context> {
+  const { settings, catalog } = await loadContext(io);
+  return { settings, catalog, registry: await registryFor(settings, catalog, io) };
+}
+
+async function loadContext(io: Io): Promise<Omit<Context, 'registry'>> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   requireManaged(settings);
   const catalog = await catalogOnDisk(settings, snapshot, io);
   await refreshInBackground(settings, io);
-  return { settings, catalog, registry: await registryFor(settings, catalog, io) };
+  return { settings, catalog };
 }
 
 /** The models of a command, with the keys of the VS Code window if it runs in a terminal of VS Code. */

@@ -49,6 +49,14 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./commands/config-command.ts'),
   },
   {
+    name: 'trust',
+    usage: '[FOLDER] [--list] [--remove]',
+    summary: 'Allow the svc.jsonc of a project to change your providers and to choose its own.',
+    options: OPTIONS.trust,
+    examples: ['svc trust', 'svc trust --list', 'svc trust --remove ~/projects/old'],
+    load: () => import('./commands/trust-command.ts'),
+  },
+  {
     name: 'serve',
     usage: '[--config FILE] [--host HOST] [--port N]',
     summary: 'Run the gateway (see docs/gateway.md).',

@@ -12,6 +12,8 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly cwd: string;
+  /** Ignore the configuration of the working folder and of those above it. */
+  readonly noProject?: boolean;
   /** Aborts on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   /** After this call, these signals call `listener` instead of ending the process. */

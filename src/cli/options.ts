@@ -44,11 +44,17 @@ const GATEWAY = {
 } as const;
 const MODEL = { type: 'string', short: 'm', value: 'MODEL', summary: 'Use this model (PROVIDER/MODEL).' } as const;
 
+const NO_PROJECT = {
+  type: 'boolean',
+  summary: 'Ignore the svc.jsonc of this folder and of its parent folders.',
+} as const;
+
 /** The options of each command, by name without the dashes. */
 export const OPTIONS = {
   models: {
     provider: { type: 'string', value: 'ID', summary: 'List only the models of this provider.' },
     refresh: { type: 'boolean', summary: 'Refresh the catalog first, at most once an hour.' },
+    'no-project': NO_PROJECT,
     json: JSON_OPTION,
   },
   chat: {
@@ -69,6 +75,10 @@ export const OPTIONS = {
     json: { ...JSON_OPTION, summary: 'Print the file after the edit with usage and cost as JSON.' },
   },
   config: { json: JSON_OPTION },
+  trust: {
+    list: { type: 'boolean', summary: 'List the folders that are allowed.' },
+    remove: { type: 'boolean', summary: 'Do not allow the folder any more.' },
+  },
   serve: {
     config: CONFIG,
     host: { type: 'string', value: 'HOST', summary: 'Listen on this address (default: 127.0.0.1).' },
@@ -86,7 +96,7 @@ export const OPTIONS = {
       summary: 'Time after SIGTERM in which /readyz is 503 and requests are accepted (default: 0).',
     },
     workers: { type: 'string', value: 'N', summary: 'Use N processes that share the port (default: 1).' },
-    'no-project': { type: 'boolean', summary: 'Ignore the svc.jsonc of this folder and of its parent folders.' },
+    'no-project': NO_PROJECT,
     'exit-with-stdin': { type: 'boolean', summary: 'Exit when standard input ends.' },
     'parent-pid': { type: 'string', value: 'PID', summary: 'Exit when this process exits.' },
   },

@@ -24,10 +24,10 @@ const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = ne
 ]);
 
 /**
- * Lists the models on each completion, without a cache, so that a new provider appears immediately. Ids come from
- * providers and projects. A shell may read an id as code, so only those without other characters are offered.
+ * Lists the models on each completion, without a cache, so that a new provider appears immediately. No
+ * file of a project is read because Tab was pressed. Ids come from providers. A shell may read an id as code, so only those without other characters are offered.
  */
-const MODELS = 'svc models 2>/dev/null | LC_ALL=C grep -xE "[A-Za-z0-9_.:/@+-]+"';
+const MODELS = 'svc models --no-project 2>/dev/null | LC_ALL=C grep -xE "[A-Za-z0-9_.:/@+-]+"';
 
 function flags({ name, short }: NamedOption): string[] {
   return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];

@@ -162,7 +162,7 @@ describe('configuration sources', () => {
     assert.equal(globalFolder(at('win32', { APPDATA: windows, XDG_CONFIG_HOME: 'C:\\x' })), `${windows}\\svc`);
     assert.equal(managedFolder(at('linux', {})), '/etc/svc');
     assert.equal(managedFolder(at('darwin', {})), '/Library/Application Support/svc');
-    assert.equal(managedFolder(at('win32', { ProgramData: 'D:\\Data' })), 'D:\\Data\\svc');
-    assert.equal(managedFolder(at('win32', {})), 'C:\\ProgramData\\svc');
+    assert.equal(managedFolder(at('win32', { ProgramFiles: 'D:\\Programs' })), 'D:\\Programs\\svc');
+    assert.equal(managedFolder(at('win32', {})), 'C:\\Program Files\\svc');
   });
 });

@@ -54,6 +54,8 @@ export function createProfile(server: CodeServer, root: string, options: Profile
   const stored = join(server.userDataDir, 'User', 'profiles', id);
   // VS Code gives the extensions of all profiles one folder for files, so each spec file leaves it empty.
   const globalStorage = join(server.userDataDir, 'User', 'globalStorage', 'svc.svc');
+  // All profiles have one file with the settings of scope `machine`, such as rules of permissions.
+  const machine = join(server.userDataDir, 'Machine', 'settings.json');
   mkdirSync(folder, { recursive: true });
   mkdirSync(stored, { recursive: true });
   mkdirSync(globalStorage, { recursive: true });
@@ -73,7 +75,8 @@ export function createProfile(server: CodeServer, root: string, options: Profile
     stored,
     globalStorage,
     remove: () => {
-      for (const each of [stored, globalStorage]) rmSync(each, { recursive: true, force: true, maxRetries: 5 });
+      for (const each of [stored, globalStorage, machine])
+        rmSync(each, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -83,13 +83,31 @@ describe('providers that refuse requests', () => {
     status = 200;
   });
 
+  const moved = () => upstream.url.replace('127.0.0.1', 'localhost');
+  const requestsToMoved = () =>
+    upstream.requests.filter(({ headers }) => String(headers.host).startsWith('localhost')).length;
+
+  it('project settings: wait with a question that names them, and nothing is sent to the address of the project', async () => {
+    const options = { baseURL: `${moved()}/v1`, fimURL: moved() };
+    writeFileSync(join(harness.workspace, 'svc.jsonc'), JSON.stringify({ provider: { acme: { options } } }));
+    const item = page.locator('.statusbar-item', { hasText: 'Project settings wait' });
+    await item.waitFor();
+    await runCommand(page, 'Svc: New Conversation');
+    const frame = await webviewFrame(page, '.composer textarea');
+    await sendMessage(page, frame, 'Hello');
+    await frame.locator('.markdown', { hasText: 'Hello' }).waitFor();
+    assert.equal(requestsToMoved(), 0);
+    await item.click();
+    const question = page.locator('.monaco-dialog-box', { hasText: 'This project wants to change where and how' });
+    await question.getByText('provider.acme.options.baseURL').waitFor();
+    await screenshot(page, 'project-settings-wait');
+    await question.locator('.monaco-button', { hasText: 'Allow This Project' }).click();
+    await page.locator('.monaco-dialog-box', { hasText: 'This project wants to send your key' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   it('key withheld: is shown with its question, also if the list of models was refused for lack of the key', async () => {
     const project = join(harness.workspace, 'svc.jsonc');
-    const moved = upstream.url.replace('127.0.0.1', 'localhost');
-    writeFileSync(
-      project,
-      JSON.stringify({ provider: { acme: { options: { baseURL: `${moved}/v1`, fimURL: moved } } } }),
-    );
     await page.locator('.statusbar-item', { hasText: 'Key withheld' }).waitFor();
     await runCommand(page, 'Svc: New Conversation');
     const frame = await webviewFrame(page, '.ways');

@@ -5,15 +5,16 @@ import type { Registry } from '../../catalog/registry/registry.ts';
 import { loadSettings } from '../../config/load/load.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { refreshNow } from '../catalog-refresh.ts';
-import { openContext, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { openContext, reportDiagnostics, terminalInput, withoutProject } from '../cli-context.ts';
 import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { forTerminalLine } from '../output/output.ts';
 
 /** `svc models`: prints `<provider_id>/<model_id>`, sorted, one per line. */
-export async function run(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.models });
+  const io = withoutProject(outer, values['no-project']);
   if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
   const { spawnDetached: _, ...staying } = io;
   const context = await openContext(values.refresh ? staying : io);

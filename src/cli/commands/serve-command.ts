@@ -13,7 +13,7 @@ import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { reportDiagnostics, terminalInput, withConfig } from '../cli-context.ts';
+import { reportDiagnostics, terminalInput, withConfig, withoutProject } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
@@ -39,14 +39,14 @@ const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
-  const io = withConfig(outer, values.config);
+  const io = withoutProject(withConfig(outer, values.config), values['no-project']);
   const options: ServeOptions = {
     host: values.host,
     port: values.port === undefined ? undefined : parsePort(values.port),
     drainMs: parseSeconds(values.drain, '--drain', DRAIN_SECONDS) * 1000,
     delayMs: parseSeconds(values['drain-delay'], '--drain-delay', 0) * 1000,
     // With --no-project, the configuration of an untrusted folder must not set addresses.
-    input: values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io),
+    input: terminalInput(io),
     log: openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL)),
   };
   const parent = { exitWithStdin: values['exit-with-stdin'] === true, parentPid: values['parent-pid'] };

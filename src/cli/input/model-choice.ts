@@ -6,7 +6,7 @@ import type { Settings } from '../../config/settings/settings.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { openContext, reportDiagnostics } from '../cli-context.ts';
+import { openSendingContext, reportDiagnostics } from '../cli-context.ts';
 import type { Io } from '../io.ts';
 import { lastUsedStore } from './last-used.ts';
 import { keyStoreNote, listModels } from './listed-models.ts';
@@ -43,7 +43,7 @@ const MISSING: Readonly<Record<ModelUse, string>> = {
  * @throws SvcError for an unknown model, and if no model is configured.
  */
 export async function chooseModel(io: Io, use: ModelUse, flag: string | undefined): Promise<CliModelChoice> {
-  const { settings, registry: known } = await openContext(io);
+  const { settings, registry: known } = await openSendingContext(io);
   await reportDiagnostics(settings, io);
   const transport = undiciTransport();
   const { configured, select } = SELECTIONS[use](settings);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
@@ -7,6 +8,7 @@ import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
 import { mergeTrees, type ObjectTree, type Place, type Replacement, replaceNodes, toTree } from '../settings/tree.ts';
+import { isAllowed, readAllowedFolders } from './allowed-folders.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
@@ -45,6 +47,7 @@ export interface Loaded {
 interface Layer {
   readonly source: Source;
   readonly tree?: ObjectTree;
+  readonly project?: SourceCandidate['project'];
   readonly diagnostics: readonly Diagnostic[];
   readonly remembered?: Remembered;
   readonly referenced?: readonly string[];
@@ -57,11 +60,17 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 
 /** Like `loadSettings`, but uses the last valid content of a source that is invalid now. */
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
-  const { below, projects, above } = candidates(input);
+  const { below, projects: findProjects, above } = candidates(input);
+  const allowedFolders = readAllowedFolders(input);
   const read = (places: readonly SourceCandidate[]) =>
-    Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(memoryKey(place)))));
+    Promise.all(
+      places.map(async (place) => {
+        const owners = place.project && !isAllowed(place.project.real, await allowedFolders) ? ownOwners() : undefined;
+        return readLayer(place, { ...input, owners }, previous?.sources.get(memoryKey(place)));
+      }),
+    );
   // Start reading the user's files, usually the largest ones, while the project folder is searched.
-  const reading = Promise.all([read(below()), projects().then(read), read(above())]);
+  const reading = Promise.all([read(below()), findProjects().then(read), read(above())]);
   const layers = (await reading).flat();
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>
@@ -78,9 +87,13 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
     }),
   );
   const problem = managedProblem(layers);
+  const allowed = await allowedFolders;
+  const projects = await projectsOf(layers, input);
   const settings: Settings = {
     ...content,
     sources: layers.map((layer) => layer.source),
+    projects,
+    projectAllowed: projects.every((folder) => isAllowed(folder, allowed)),
     diagnostics,
     ...(problem === undefined ? {} : { managedProblem: problem }),
   };
@@ -113,10 +126,29 @@ function managedProblem(layers: readonly Layer[]): string | undefined {
   return `The managed configuration ${error.path} is invalid (line ${error.line}, column ${error.column}): ${error.message}`;
 }
 
-async function readLayer(candidate: SourceCandidate, input: LoadInput, before: Remembered | undefined): Promise<Layer> {
-  const { kind, path, trusted } = candidate;
+/** The real paths of the folders whose files are used, and those of a workspace with settings of its own. */
+async function projectsOf(layers: readonly Layer[], { folders = [] }: LoadInput): Promise<readonly string[]> {
+  const found = layers.flatMap(({ tree, project }) => (tree && project ? [project.real] : []));
+  const workspace = layers.some(({ tree, source }) => tree && source.kind === 'editor-workspace');
+  const real = workspace ? await Promise.all(folders.map((each) => realpath(each).catch(() => each))) : [];
+  return [...new Set([...found, ...real])];
+}
+
+/** The users whose files are read in a folder that is not allowed; undefined on Windows, which has no such numbers. */
+function ownOwners(): readonly number[] | undefined {
+  const own = process.getuid?.();
+  return own === undefined ? undefined : [own, 0];
+}
+
+interface ReadInput extends LoadInput {
+  readonly owners: readonly number[] | undefined;
+}
+
+async function readLayer(candidate: SourceCandidate, input: ReadInput, before: Remembered | undefined): Promise<Layer> {
+  const { kind, path, trusted, project } = candidate;
+  const placed = project === undefined ? {} : { project };
   const source: Source = { kind, path, trusted, status: 'loaded' };
-  const read = await loadContent(candidate, source, before);
+  const read = await loadContent(candidate, source, input.owners, before);
   if (read === undefined) {
     const missing: Source = { ...source, status: 'missing' };
     const message = `The file ${path} (from SVC_CONFIG) does not exist.`;
@@ -129,6 +161,7 @@ async function readLayer(candidate: SourceCandidate, input: LoadInput, before: R
     const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
     return {
       source,
+      ...placed,
       tree: checked.tree,
       diagnostics,
       referenced: checked.files,
@@ -142,6 +175,7 @@ async function readLayer(candidate: SourceCandidate, input: LoadInput, before: R
   const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
   return {
     source: { ...source, status: 'last-good' },
+    ...placed,
     tree: checked.tree,
     diagnostics,
     referenced: checked.files,
@@ -159,6 +193,7 @@ interface Content {
 async function loadContent(
   candidate: SourceCandidate,
   source: Source,
+  owners: readonly number[] | undefined,
   before?: Remembered,
 ): Promise<Content | undefined> {
   const { content } = candidate;
@@ -169,9 +204,11 @@ async function loadContent(
     }
     return { parsed: parsedValue(content.value, source) };
   }
-  const file = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES });
+  const file = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES, ...(owners ? { owners } : {}) });
   if ('problem' in file) {
-    return file.problem === 'missing' ? undefined : { parsed: unreadable(FILE_WORDS[file.problem], source) };
+    if (file.problem === 'missing') return undefined;
+    if (file.problem === 'foreign-owner') return { parsed: skipped(FILE_WORDS[file.problem], source) };
+    return { parsed: unreadable(FILE_WORDS[file.problem], source) };
   }
   if (candidate.plist) return { parsed: await readPropertyList(candidate.path, source) };
   const decoded = decode(file.bytes);
@@ -187,6 +224,8 @@ const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
   'too-large': `The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB.`,
   unreadable: 'The file cannot be read. Check its permissions.',
   outside: 'The file is outside the project.',
+  'foreign-owner':
+    'The file belongs to another user and is not used. If you trust it, allow its folder with `svc trust`.',
 };
 
 function anchorAt(source: Source): Place {
@@ -195,6 +234,10 @@ function anchorAt(source: Source): Place {
 
 function unreadable(message: string, source: Source): Parsed {
   return { diagnostics: [diagnosticAt(anchorAt(source), 'error', 'unreadable', '', message)] };
+}
+
+function skipped(message: string, source: Source): Parsed {
+  return { diagnostics: [diagnosticAt(anchorAt(source), 'warning', 'foreign-owner', '', message)] };
 }
 
 function parsedValue(value: unknown, source: Source): Parsed {

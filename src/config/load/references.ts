@@ -267,6 +267,7 @@ const WORDS: Readonly<Record<FileProblem, string>> = {
   'too-large': `is larger than ${MAX_REFERENCE_BYTES / 1024} KiB`,
   unreadable: 'cannot be read',
   outside: 'is outside the project',
+  'foreign-owner': 'belongs to another user',
 };
 
 /**

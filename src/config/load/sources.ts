@@ -54,8 +54,13 @@ export function globalFolder(input: LoadInput): string {
 export function managedFolder(input: LoadInput): string {
   const override = nonEmpty(input.env.SVC_MANAGED_CONFIG_DIR);
   if (override !== undefined) return override;
-  if (input.platform === 'win32') return path.win32.join(nonEmpty(input.env.ProgramData) ?? 'C:\\ProgramData', 'svc');
+  if (input.platform === 'win32') return windowsFolder(input);
   return input.platform === 'darwin' ? '/Library/Application Support/svc' : '/etc/svc';
+}
+
+/** Ordinary users cannot create a folder here, as they can in `%ProgramData%`. */
+function windowsFolder({ env }: LoadInput): string {
+  return path.win32.join(nonEmpty(env.ProgramFiles) ?? 'C:\\Program Files', 'svc');
 }
 
 /**
@@ -134,8 +139,10 @@ function managedFiles(input: LoadInput): SourceCandidate[] {
 }
 
 async function projectFiles(input: LoadInput, cwd: string): Promise<SourceCandidate[]> {
-  const starts = input.folders ?? (input.cwd === undefined ? [] : [cwd]);
-  const projects = await Promise.all(starts.map((start) => findProject(path.resolve(start))));
+  const projects = await (input.folders === undefined
+    ? Promise.all(input.cwd === undefined ? [] : [findProject(path.resolve(cwd))])
+    : // The editor uses what the user has opened: nothing above it.
+      Promise.all(input.folders.map((folder) => path.resolve(folder)).map((folder) => projectAt(folder, [folder]))));
   const seen = new Set<string>();
   const found: SourceCandidate[] = [];
   for (const { root, folders } of projects) {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disposable } from '../../base/disposable-store.ts';
 import { Emitter } from '../../base/emitter.ts';
 import type { Settings } from '../settings/settings.ts';
+import { allowedFoldersFile } from './allowed-folders.ts';
 import type { Loaded, Memory } from './load.ts';
 import { type LoadInput, sourceFiles } from './sources.ts';
 
@@ -105,7 +106,8 @@ export class SettingsStore implements Disposable {
 
   async #follow(): Promise<void> {
     const names = new Map<string, Set<string>>();
-    for (const file of [...(await sourceFiles(this.#input())), ...this.#referenced]) {
+    const input = this.#input();
+    for (const file of [...(await sourceFiles(input)), ...this.#referenced, allowedFoldersFile(input)]) {
       const { folder, name } = nearestExisting(file);
       names.set(folder, (names.get(folder) ?? new Set()).add(name));
     }

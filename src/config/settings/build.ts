@@ -3,8 +3,9 @@ import { runSteps, type Steps } from '../../base/time-slices.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
-import type { ProviderSettings, Settings } from './settings.ts';
-import { child, getEntries, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
+import { splitProjectPart } from './project-part.ts';
+import type { ModelChoices, ProviderSettings, Settings } from './settings.ts';
+import { child, getEntries, isNull, mergeTrees, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
 /** Default of `timeout` in milliseconds (spec 8). */
@@ -36,18 +37,25 @@ export function* buildSteps(views: Views): Steps<Content> {
     if (provider === null) disabled.add(id);
     else if (provider !== undefined) providers.set(id, provider);
   }
-  const model = located(child(effective, 'model'));
-  const completionModel = located(child(effective, 'completionModel'));
-  const nextEditModel = located(child(effective, 'nextEditModel'));
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(completionModel === undefined ? {} : { completionModel }),
-    ...(nextEditModel === undefined ? {} : { nextEditModel }),
+    ...readChoices(effective),
+    ownChoices: readChoices(views.trusted),
     providers,
     disabledProviders: disabled,
     gateway: readGateway(child(views.trusted, 'gateway')),
     catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
     values: new SetValues(effective),
+  };
+}
+
+function readChoices(tree: ObjectTree): ModelChoices {
+  const model = located(child(tree, 'model'));
+  const completionModel = located(child(tree, 'completionModel'));
+  const nextEditModel = located(child(tree, 'nextEditModel'));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(completionModel === undefined ? {} : { completionModel }),
+    ...(nextEditModel === undefined ? {} : { nextEditModel }),
   };
 }
 
@@ -66,13 +74,13 @@ function buildProvider(id: string, views: Views): ProviderSettings | null | unde
   const trustedNode = providerIn(views.trusted, id);
   if (isNull(trustedNode)) return null;
   const trusted = trustedNode?.type === 'object' ? readProvider(id, trustedNode) : undefined;
-  const touched = providerIn(views.untrusted, id) !== undefined;
-  if (!touched) return trusted;
+  const project = providerIn(views.untrusted, id);
+  if (project === undefined) return trusted;
   if (!views.trustedWorkspace && trusted !== undefined) return trusted;
   const node = providerIn(views.all, id);
   if (isNull(node)) return null;
   if (node?.type !== 'object') return trusted;
-  const provider = readProvider(id, node);
+  const provider = { ...readProvider(id, node), ...readProject(id, project, node, trustedNode) };
   if (trusted === undefined) {
     const problem = 'The workspace is not trusted, so no requests are sent to providers that it adds.';
     return { ...provider, trust: 'untrusted', ...(views.trustedWorkspace ? {} : { problem }) };
@@ -85,6 +93,19 @@ function buildProvider(id: string, views: Views): ProviderSettings | null | unde
     ...(address === undefined ? {} : { trustedBaseURL: address.value }),
     ...(trusted.fimURL === undefined ? {} : { trustedFimURL: trusted.fimURL.value }),
   };
+}
+
+/** The provider without those changes of a project that wait for the user's answer. */
+function readProject(
+  id: string,
+  project: Tree,
+  effective: ObjectTree,
+  own: Tree | undefined,
+): Pick<ProviderSettings, 'permitted' | 'waiting'> {
+  if (project.type !== 'object') return {};
+  const { permitted, waiting } = splitProjectPart(id, project, effective, own);
+  const merged = own?.type === 'object' ? mergeTrees(own, permitted) : permitted;
+  return { permitted: readProvider(id, merged), waiting };
 }
 
 const OWN_OPTIONS: ReadonlySet<string> = new Set([

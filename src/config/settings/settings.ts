@@ -1,5 +1,6 @@
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin, Source } from './origin.ts';
+import type { WaitingChange } from './project-part.ts';
 import type { SetValues } from './values.ts';
 
 export type Severity = 'error' | 'warning' | 'information';
@@ -62,6 +63,10 @@ export interface ProviderSettings {
   readonly trust?: 'trusted' | 'mixed' | 'untrusted' | undefined;
   /** The provider from trusted sources only; present if `trust` is `mixed`. */
   readonly trusted?: ProviderSettings | undefined;
+  /** The provider as long as the project's folder is not allowed; present if a project sets a part of it. */
+  readonly permitted?: ProviderSettings | undefined;
+  /** The changes of a project that `permitted` does not contain. */
+  readonly waiting?: readonly WaitingChange[] | undefined;
   /** The reason why no request may be sent: an invalid address or key must not be replaced by another one. */
   readonly problem?: string | undefined;
 }
@@ -184,15 +189,26 @@ export interface AdminSettings {
 }
 
 /** The combined settings of all sources. Immutable: rebuilt completely after a change. */
-export interface Settings {
-  readonly sources: readonly Source[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** `<provider_id>/<model_id>`. */
+/** The models that the configuration chooses, as `<provider_id>/<model_id>`. */
+export interface ModelChoices {
   readonly model?: Located<string>;
   /** Model for completions, `svc.completion.model` or `completionModel`. */
   readonly completionModel?: Located<string>;
   /** Model for next edits. */
   readonly nextEditModel?: Located<string>;
+}
+
+export interface Settings extends ModelChoices {
+  readonly sources: readonly Source[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The choices of trusted sources. */
+  readonly ownChoices?: ModelChoices;
+  /** Project folders, as real paths, whose settings are used. */
+  readonly projects?: readonly string[];
+  /** The user has allowed all of them. */
+  readonly projectAllowed?: boolean;
+  /** Providers that are used only when the user names them: a project that is not allowed has added them. */
+  readonly namedOnly?: ReadonlySet<string>;
   /** In order of first appearance. Disabled providers (`null`) are in `disabledProviders`. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly disabledProviders: ReadonlySet<string>;

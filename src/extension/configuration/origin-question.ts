@@ -1,13 +1,17 @@
 import * as vscode from 'vscode';
 import { originDecisionKey } from '../../catalog/credential-scope.ts';
 import type { Provider } from '../../catalog/model.ts';
+import type { WaitingChange } from '../../config/settings/project-part.ts';
 import { ask, showInformation } from '../foreign-text.ts';
 import { type Models, workspaceId } from '../models/editor-models.ts';
 
+/** Changes that the question lists. */
+const SHOWN = 12;
+
 /**
- * For a project that redirects a key to another address: shows a status bar item while a provider in use has its key
- * withheld, and a question when it is selected. The key is withheld until the user decides otherwise, only for this
- * workspace and this address.
+ * For a project that changes providers of the user or chooses its own: shows a status bar item while such changes wait,
+ * and a question when it is selected. In a project that is allowed, the same for a key that would be sent to another
+ * address: it is withheld until the user decides otherwise, only for this workspace and this address.
  */
 export function registerOriginQuestion(models: Models): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.origin', vscode.StatusBarAlignment.Right, 98);
@@ -24,7 +28,15 @@ export function registerOriginQuestion(models: Models): vscode.Disposable {
 }
 
 function drawItem(item: vscode.StatusBarItem, models: Models): void {
-  const { decisions } = models;
+  const { decisions, waiting } = models;
+  if (waiting.length > 0 && !decisions.has(waitingKey(waiting))) {
+    item.text = `$(shield) ${vscode.l10n.t('Project settings wait')}`;
+    item.tooltip = vscode.l10n.t(
+      'This project wants to change your providers or to choose its own. Select to see what, and to decide.',
+    );
+    item.show();
+    return;
+  }
   const provider = withheldInUse(models).find(
     ({ id, withheld }) => withheld && !decisions.has(originDecisionKey(workspaceId(), id, withheld.to)),
   );
@@ -49,7 +61,38 @@ function withheldInUse(models: Models): readonly Provider[] {
   );
 }
 
+/** The decision about exactly these changes: others are a new question. */
+function waitingKey(waiting: readonly WaitingChange[]): string {
+  return originDecisionKey(workspaceId(), '', waiting.map(({ key }) => key).join(' '));
+}
+
+async function reviewProject(models: Models): Promise<void> {
+  const { waiting } = models;
+  const allow = vscode.l10n.t('Allow This Project');
+  const deny = vscode.l10n.t('Do Not Allow');
+  const question = vscode.l10n.t('This project wants to change where and how your prompts and code are sent.');
+  const shown = waiting.slice(0, SHOWN).map(({ key, path, origin: { source, line } }) => {
+    const [only, ...others] = models.settings?.values.at(path) ?? [];
+    const value = others.length === 0 && only && !only.secret ? `: ${String(only.value)}` : '';
+    return vscode.l10n.t('{0} ({1}, line {2})', `${key}${value}`, vscode.workspace.asRelativePath(source.path), line);
+  });
+  const more = waiting.length - shown.length;
+  const detail = [
+    ...shown,
+    ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : []),
+    '',
+    vscode.l10n.t('Until you allow it, your providers are used as you configured them.'),
+  ];
+  // Enter activates the first button, which must be the safe one.
+  const answer = await ask(question, { detail: detail.join('\n') }, deny, allow);
+  if (answer === deny) await models.decide(waitingKey(waiting), false);
+  if (answer !== allow) return;
+  await models.allowProject();
+  if (withheldInUse(models).length > 0) await review(models, undefined);
+}
+
 async function review(models: Models, id: unknown): Promise<void> {
+  if (models.waiting.length > 0) return reviewProject(models);
   const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
   const provider = all.find((each) => each.id === id) ?? withheldInUse(models)[0] ?? all[0];
   if (!provider?.withheld) {

@@ -15,7 +15,10 @@ import {
 } from '../../catalog/public/refresh.ts';
 import { loadSnapshot } from '../../catalog/public/snapshot.ts';
 import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
+import { withoutWaitingChanges } from '../../catalog/registry/trusted-providers.ts';
+import { allowFolder } from '../../config/load/allowed-folders.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
+import type { WaitingChange } from '../../config/settings/project-part.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { modelLister } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
@@ -61,6 +64,9 @@ export class Models implements vscode.Disposable {
   #registry: Registry | undefined;
   #live: LiveRegistry | undefined;
   #catalog: CatalogData | undefined;
+  /** Without changes that wait. */
+  #settings: Settings | undefined;
+  #waiting: readonly WaitingChange[] = [];
   #refresher: CatalogRefresher | undefined;
   #building: Promise<void> | undefined;
   #again = false;
@@ -93,7 +99,12 @@ export class Models implements vscode.Disposable {
   }
 
   get settings(): Settings | undefined {
-    return this.#registry && this.#deps.store.current;
+    return this.#registry && this.#settings;
+  }
+
+  /** Changes of the project that wait for the user's answer. */
+  get waiting(): readonly WaitingChange[] {
+    return this.#waiting;
   }
 
   /** Whether there is a model, and if not, why. */
@@ -106,15 +117,18 @@ export class Models implements vscode.Disposable {
     return this.#select('chat');
   }
 
-  /** The model with this reference, or the first one with this name or key. */
+  /**
+   * The model with this reference, or the first one with this name or key. A file of the project names it, so models of
+   * a project that is not allowed are not found.
+   */
   named(wanted: string): Model | undefined {
-    const all = this.#registry?.models;
-    const exact = all?.get(wanted);
+    const all = [...(this.#registry?.models.values() ?? [])].filter(
+      ({ provider }) => !this.#settings?.namedOnly?.has(provider),
+    );
+    const exact = all.find(({ ref }) => ref === wanted);
     if (exact) return exact;
     const lower = wanted.toLowerCase();
-    return [...(all?.values() ?? [])].find(
-      ({ name, key }) => name.toLowerCase() === lower || key.toLowerCase() === lower,
-    );
+    return all.find(({ name, key }) => name.toLowerCase() === lower || key.toLowerCase() === lower);
   }
 
   /** The current completion model. */
@@ -201,6 +215,15 @@ export class Models implements vscode.Disposable {
     this.#changed.fire();
   }
 
+  /** Allows the folders of the project, here and in the terminal. */
+  async allowProject(): Promise<void> {
+    const { store } = this.#deps;
+    const place = { env: process.env, platform: process.platform, home: homedir() };
+    for (const folder of store.current.projects ?? []) await allowFolder(place, folder, true);
+    await store.refresh();
+    await this.rebuild();
+  }
+
   /** Stores the answer to "This project wants to send your key …"; see `originDecisionKey`. */
   async decide(key: string, allowed: boolean): Promise<void> {
     const decisions = this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {});
@@ -231,13 +254,21 @@ export class Models implements vscode.Disposable {
 
   async #build(): Promise<void> {
     const { store, keys } = this.#deps;
-    const settings = store.current;
-    this.#catalog ??= await this.#loadCatalog(settings);
+    const loaded = store.current;
+    this.#catalog ??= await this.#loadCatalog(loaded);
+    const storedKeys = await keys.all();
+    const { settings, waiting } = withoutWaitingChanges(loaded, {
+      catalog: this.#catalog,
+      env: process.env,
+      hasStoredKey: (id) => storedKeys.has(id),
+    });
+    this.#settings = settings;
+    this.#waiting = waiting;
     const registry = buildRegistry({
       settings,
       catalog: this.#catalog,
       env: process.env,
-      storedKeys: await keys.all(),
+      storedKeys,
       originDecisions: this.decisions,
       workspace: workspaceId(),
     });
@@ -282,8 +313,8 @@ export class Models implements vscode.Disposable {
   }
 
   #selection(use: ModelUse): Selection | undefined {
-    if (!this.#registry) return undefined;
-    const settings = this.#deps.store.current;
+    const settings = this.#settings;
+    if (!this.#registry || !settings) return undefined;
     return SELECT[use]({
       settings,
       registry: this.#registry,

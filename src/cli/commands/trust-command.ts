@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadSnapshot } from '../../catalog/public/snapshot.ts';
+import { withoutWaitingChanges } from '../../catalog/registry/trusted-providers.ts';
+import { allowFolder, readAllowedFolders } from '../../config/load/allowed-folders.ts';
+import { loadSettings } from '../../config/load/load.ts';
+import { catalogOnDisk, terminalInput } from '../cli-context.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { forTerminalLine } from '../output/output.ts';
+
+/**
+ * `svc trust`: allows the configuration of a project, by default of the one that contains the working folder. Prints
+ * what is used from now on.
+ */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS.trust, allowPositionals: true });
+  if (positionals.length > 1) throw new UsageError('Name one folder.');
+  if (values.list) {
+    const folders = await readAllowedFolders(io);
+    await io.out(folders.map((each) => `${forTerminalLine(each)}\n`).join(''));
+    return 0;
+  }
+  const [named] = positionals;
+  const cwd = path.resolve(io.cwd, named ?? '.');
+  const settings = await loadSettings({ ...terminalInput(io), cwd });
+  const folders = named === undefined && settings.projects?.length ? settings.projects : [cwd];
+  const catalog = await catalogOnDisk(settings, await loadSnapshot(), io);
+  const { waiting } = withoutWaitingChanges(settings, { catalog, env: io.env });
+  for (const folder of folders) {
+    const real = await setAllowed(io, folder, values.remove !== true);
+    const done = values.remove ? 'is not allowed any more' : 'is allowed';
+    await io.out(`${forTerminalLine(`${real} ${done}.`)}\n`);
+  }
+  if (values.remove) return 0;
+  for (const { key, origin } of waiting) {
+    await io.out(`${forTerminalLine(`Used from now on: ${key} (${origin.source.path}, line ${origin.line})`)}\n`);
+  }
+  return 0;
+}
+
+async function setAllowed(io: Io, folder: string, allowed: boolean): Promise<string> {
+  try {
+    return await allowFolder(io, folder, allowed);
+  } catch (error) {
+    throw new UsageError(`${folder} cannot be changed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
