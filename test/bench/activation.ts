@@ -22,7 +22,7 @@ const EMPTY = {
   version: '1.0.0',
   type: 'module',
   main: './extension.js',
-  engines: { vscode: '^1.106.0' },
+  engines: { vscode: '^1.105.0' },
   contributes: { commands: [{ command: 'empty.run', title: 'Empty: Run' }] },
 };
 const rounds = Number(process.argv[2] ?? 7);

@@ -9,6 +9,7 @@ import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart }
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { errorText } from '../error-text.ts';
+import { isDataPart } from './data-part.ts';
 
 const VENDOR = 'svc';
 
@@ -180,7 +181,7 @@ function contentPart(part: unknown): (TextPart | ImagePart)[] {
   if (part instanceof vscode.LanguageModelTextPart)
     return part.value === '' ? [] : [{ type: 'text', text: part.value }];
   if (part instanceof vscode.LanguageModelPromptTsxPart) return [{ type: 'text', text: JSON.stringify(part.value) }];
-  if (!(part instanceof vscode.LanguageModelDataPart)) return [];
+  if (!isDataPart(part)) return [];
   const { mimeType, data } = part;
   if (mimeType.startsWith('image/')) {
     const media = { kind: 'data' as const, mediaType: mimeType, base64: Buffer.from(data).toString('base64') };
@@ -197,7 +198,7 @@ function partTokens(part: unknown): number {
   if (part instanceof vscode.LanguageModelToolResultPart) {
     return part.content.reduce<number>((sum, each) => sum + partTokens(each), 10);
   }
-  return part instanceof vscode.LanguageModelDataPart && part.mimeType.startsWith('image/') ? IMAGE_TOKENS : 0;
+  return isDataPart(part) && part.mimeType.startsWith('image/') ? IMAGE_TOKENS : 0;
 }
 
 /** Maps errors to the types that other extensions can distinguish. */

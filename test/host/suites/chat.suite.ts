@@ -65,7 +65,12 @@ describe('models and commands in VS Code', () => {
 
   it('language models: send and receive tool calls, results and images', async () => {
     const tools = [{ name: 'weather', description: 'Weather', inputSchema: { type: 'object', properties: {} } }];
-    const picture = new vscode.LanguageModelDataPart(PIXEL, 'image/png');
+    // Newer than the version of the types.
+    const DataPart: new (data: Uint8Array, type: string) => vscode.LanguageModelTextPart = Reflect.get(
+      vscode,
+      'LanguageModelDataPart',
+    );
+    const picture = new DataPart(PIXEL, 'image/png');
     const ask = [vscode.LanguageModelChatMessage.User([new vscode.LanguageModelTextPart('Weather?'), picture])];
     const response = await (await model('tools')).sendRequest(ask, { tools }, none());
     const calls: vscode.LanguageModelToolCallPart[] = [];

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { toolIdentity } from '../../../chat/tools/tool-identity.ts';
 import type { ChatTool, NamedFile, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments, namedFile, pathsInArguments } from '../../../chat/tools/workspace-files.ts';
+import { isDataPart } from '../../models/data-part.ts';
 import { workspaceFile } from './workspace-path.ts';
 
 /**
@@ -99,7 +100,7 @@ async function invoke(
 function contentText(part: unknown): string {
   if (part instanceof vscode.LanguageModelTextPart) return part.value;
   if (part instanceof vscode.LanguageModelPromptTsxPart) return JSON.stringify(part.value);
-  if (part instanceof vscode.LanguageModelDataPart) {
+  if (isDataPart(part)) {
     const readable = /^(?:text\/|application\/json)/.test(part.mimeType);
     return readable ? Buffer.from(part.data).toString('utf8') : `[${part.mimeType}, ${part.data.byteLength} bytes]`;
   }
