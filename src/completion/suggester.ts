@@ -70,6 +70,8 @@ export class Suggester {
   #shown: SuggestRequest['document'] | undefined;
   /** The document where the last request of the user could not be served. */
   #blockedIn: string | undefined;
+  /** The last request, if settings or the kind of file allow no suggestions. */
+  #refused: SuggestRequest | undefined;
   /** Requests sent after failures since the user last edited. */
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
@@ -211,6 +213,13 @@ export class Suggester {
   reconsider(): void {
     this.#cancelRetry?.();
     this.#sender.circuit.reset();
+    // Otherwise the state would be wrong if the editor does not ask again, for example while it shows a list.
+    const silent = this.#state.current.kind === 'silent' && this.#refused;
+    const why = silent ? this.#gate.silence(silent) : undefined;
+    if (why !== undefined) {
+      this.#state.become({ kind: 'silent', why });
+      return;
+    }
     this.#state.become({ kind: 'ready' });
     this.#reopen();
   }
@@ -234,9 +243,11 @@ export class Suggester {
 
   #createView(request: SuggestRequest): CaretView | undefined {
     this.#blockedIn = undefined;
+    this.#refused = undefined;
     const { uri } = request.document;
     const why = this.#gate.silence(request);
     if (why !== undefined) {
+      this.#refused = request;
       if (canLift(why)) this.#blockedIn = uri;
       return this.#silent(why);
     }

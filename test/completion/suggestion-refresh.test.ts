@@ -47,6 +47,21 @@ describe('requests after a change of the conditions', () => {
     assert.equal(editor.ghost, '1;');
   });
 
+  it('suggestion refresh: the reason for none stays true, also if the editor does not ask again', async () => {
+    let excluded: NotSent | undefined = 'unknown-yet';
+    const editor = new EditorHarness('x = |\n', { excluded: () => excluded });
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    excluded = 'gitignored';
+    editor.suggester.reconsider();
+    assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'gitignored' });
+    editor.suggester.reconsider();
+    assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'gitignored' });
+    excluded = undefined;
+    editor.suggester.reconsider();
+    assert.deepEqual(editor.suggester.state, { kind: 'ready' });
+  });
+
   it('suggestion refresh: starts when completions are enabled; until then the state is "off"', async () => {
     const editor = new EditorHarness('x = |\n');
     reopens(editor);

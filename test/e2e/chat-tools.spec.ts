@@ -142,7 +142,11 @@ describe('tools and code in the editor', () => {
     await frame.locator('.markdown', { hasText: 'Made two.' }).waitFor();
     assert.equal(existsSync(join(harness.workspace, 'two')), true);
     await runCommand(harness.page, 'Svc: Manage Permissions');
-    const row = harness.page.locator('.quick-input-list .monaco-list-row', { hasText: 'command:git init' });
+    const list = harness.page.locator('.quick-input-list');
+    const row = list.locator('.monaco-list-row', { hasText: 'command:git init' });
+    await row.filter({ hasText: 'Always allow in this workspace' }).hover();
+    await row.getByRole('button', { name: 'Allow in All Workspaces' }).click();
+    await row.filter({ hasText: 'workspace' }).waitFor({ state: 'detached' });
     await row.hover();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await row.waitFor({ state: 'detached' });

@@ -20,6 +20,8 @@ describe('smoke test', () => {
   it('smoke: typing shows ghost text, and Tab inserts it', async () => {
     await openFile(page, 'receipt.ts');
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
+    // The language is loaded: brackets are coloured, and closed while one types.
+    await page.locator('.view-line .bracket-highlighting-0').first().waitFor();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Enter');
     await page.keyboard.type('export function formatPrice(cents', { delay: 30 });

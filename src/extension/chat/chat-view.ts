@@ -90,7 +90,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   constructor(deps: ChatViewDeps) {
     this.#deps = deps;
-    this.#rules = new StoredRules((error) => this.#host.failed(error));
+    this.#rules = new StoredRules((error) => this.#host.failed(error), deps.drafts);
     const history = new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath);
     const files = new EditorFiles();
     const { newId, now } = deps;

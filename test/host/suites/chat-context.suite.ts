@@ -9,6 +9,7 @@ import { ConversationContext } from '../../../src/extension/chat/context/convers
 import { instructionFiles } from '../../../src/extension/chat/context/instruction-files.ts';
 import { fillPrompt, promptFiles } from '../../../src/extension/chat/context/prompt-files.ts';
 import { existingPaths, openPath } from '../../../src/extension/chat/links.ts';
+import { createMemento } from './memento.ts';
 import { workspaceFolder } from './until.ts';
 
 const FILES = {
@@ -47,14 +48,6 @@ describe('what is sent with each message', () => {
 
   const open = async (path: string) =>
     vscode.window.showTextDocument(vscode.Uri.joinPath(workspaceFolder(), path), { preview: false });
-  const memory = (): vscode.Memento => {
-    const values = new Map<string, unknown>();
-    return {
-      keys: () => [...values.keys()],
-      get: <T>(key: string, fallback?: T) => (values.get(key) ?? fallback) as T,
-      update: async (key: string, value: unknown) => void values.set(key, value),
-    };
-  };
   let id = 0;
   const newId = () => String(++id);
 
@@ -75,7 +68,7 @@ describe('what is sent with each message', () => {
   });
 
   it('context: chips show the open file, its selection and the instructions, and each can be switched off', async () => {
-    const context = new ConversationContext({ memory: memory(), newId, hasTools: () => true });
+    const context = new ConversationContext({ memory: createMemento(), newId, hasTools: () => true });
     const labels = () => context.chips.map(({ label, on }) => `${label}${on ? '' : ' off'}`);
     const until = async (wanted: string) => {
       while (!labels().includes(wanted)) {
@@ -109,7 +102,7 @@ describe('what is sent with each message', () => {
 
   it('context: a file that may contain secrets is never sent by itself', async () => {
     await open('packages/app/prod.env');
-    const context = new ConversationContext({ memory: memory(), newId, hasTools: () => false });
+    const context = new ConversationContext({ memory: createMemento(), newId, hasTools: () => false });
     assert.deepEqual(await context.attachments(), []);
     context.dispose();
   });

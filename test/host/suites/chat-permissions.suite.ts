@@ -11,6 +11,7 @@ import { CommandTerminals } from '../../../src/extension/chat/tools/command-term
 import { readingTools } from '../../../src/extension/chat/tools/reading-tools.ts';
 import { StoredRules } from '../../../src/extension/chat/tools/stored-rules.ts';
 import { terminalTools } from '../../../src/extension/chat/tools/terminal-tools.ts';
+import { createMemento } from './memento.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { workspaceFolder } from './until.ts';
 
@@ -18,7 +19,7 @@ describe('permissions of chat tools in a workspace', () => {
   const terminals = new CommandTerminals();
   const tools = terminalTools(terminals);
   const calls = new ToolCalls(() => tools);
-  const stored = new StoredRules((error) => assert.fail(String(error)));
+  const stored = new StoredRules((error) => assert.fail(String(error)), createMemento());
   const settings = () => vscode.workspace.getConfiguration('svc.chat');
   let root: string;
 
@@ -39,9 +40,22 @@ describe('permissions of chat tools in a workspace', () => {
     await settings().update('permissions', undefined, vscode.ConfigurationTarget.Global);
   });
 
+  it('rules: those of an answer belong to the workspace until they are revoked', async () => {
+    stored.allow(['edit:**', 'command:npm test']);
+    stored.allow(['edit:**']);
+    await stored.removeInWorkspace('edit:**');
+    assert.deepEqual(stored.inWorkspace(), ['command:npm test']);
+    assert.deepEqual(stored.rules().allow, ['command:npm test']);
+    assert.equal(settings().inspect('permissions')?.globalValue, undefined);
+    const elsewhere = new StoredRules((error) => assert.fail(String(error)), createMemento());
+    assert.deepEqual(elsewhere.rules().allow, []);
+    await stored.removeInWorkspace('command:npm test');
+  });
+
   it('rules: are kept in the user settings, listed and revoked', async () => {
     await stored.add('deny', 'command:rm');
-    stored.allow(['edit:**', 'command:npm test']);
+    await stored.add('allow', 'edit:**');
+    await stored.add('allow', 'command:npm test');
     await stored.add('ask', 'fetch:https://example.com');
     assert.deepEqual(settings().inspect('permissions')?.globalValue, {
       allow: ['edit:**', 'command:npm test'],

@@ -11,8 +11,8 @@ export interface ConversationRules {
 
 interface RuleItem extends vscode.QuickPickItem {
   readonly rule?: string;
-  /** Absent: a rule of the conversation. */
-  readonly effect?: Effect;
+  /** What is removed or changed; absent: not a rule. */
+  readonly place?: Effect | 'workspace' | 'conversation';
 }
 
 /** Lists all rules. The button of a rule revokes it; Enter on the last item adds one. */
@@ -30,7 +30,8 @@ export async function managePermissions(
   };
   show();
   const accepted = new Promise<boolean>((resolve) => {
-    picker.onDidTriggerItemButton(async ({ item }) => {
+    picker.onDidTriggerItemButton(async ({ item, button }) => {
+      if (button === USE_EVERYWHERE && item.rule !== undefined) await stored.add('allow', item.rule);
       await revoke(item, stored, conversation);
       show();
     });
@@ -48,30 +49,37 @@ export async function managePermissions(
   if (adds) await addRule(stored);
 }
 
+const REVOKE: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon('trash'),
+  tooltip: vscode.l10n.t('Revoke'),
+};
+const USE_EVERYWHERE: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon('globe'),
+  tooltip: vscode.l10n.t('Allow in All Workspaces'),
+};
+
 function ruleItems(stored: StoredRules, conversation: readonly string[]): readonly RuleItem[] {
-  const revokeButton = { iconPath: new vscode.ThemeIcon('trash'), tooltip: vscode.l10n.t('Revoke') };
-  const saved = stored.rules();
+  const everywhere = stored.everywhere();
   const items: RuleItem[] = [];
-  const add = (heading: string, rules: readonly string[], effect?: Effect) => {
+  const add = (heading: string, rules: readonly string[], place: NonNullable<RuleItem['place']>) => {
     if (rules.length === 0) return;
     items.push({ label: heading, kind: vscode.QuickPickItemKind.Separator });
     for (const rule of rules) {
-      const invalid = parseRule(rule) ? '' : invalidText(effect);
-      const more = { description: invalid, buttons: [revokeButton], rule };
-      items.push(
-        effect === undefined ? { label: withoutIcons(rule), ...more } : { label: withoutIcons(rule), ...more, effect },
-      );
+      const description = parseRule(rule) ? '' : invalidText(place);
+      const buttons = place === 'workspace' ? [USE_EVERYWHERE, REVOKE] : [REVOKE];
+      items.push({ label: withoutIcons(rule), description, buttons, rule, place });
     }
   };
-  add(vscode.l10n.t('Allow in this conversation'), conversation);
-  for (const effect of EFFECTS) add(effectLabel(effect), saved[effect], effect);
+  add(vscode.l10n.t('Allow in this conversation'), conversation, 'conversation');
+  add(vscode.l10n.t('Always allow in this workspace'), stored.inWorkspace(), 'workspace');
+  for (const effect of EFFECTS) add(effectLabel(effect), everywhere[effect], effect);
   items.push({ label: '', kind: vscode.QuickPickItemKind.Separator });
   items.push({ label: vscode.l10n.t('$(add) Add Rule…'), alwaysShow: true });
   return items;
 }
 
-function invalidText(effect: Effect | undefined): string {
-  return effect === 'ask' || effect === 'deny'
+function invalidText(place: RuleItem['place']): string {
+  return place === 'ask' || place === 'deny'
     ? vscode.l10n.t('This rule can’t be read. Until you correct it, each call is asked.')
     : vscode.l10n.t('This rule can’t be read and has no effect.');
 }
@@ -88,12 +96,13 @@ function effectLabel(effect: Effect): string {
 }
 
 async function revoke(
-  { rule, effect }: RuleItem,
+  { rule, place }: RuleItem,
   stored: StoredRules,
   conversation: ConversationRules | undefined,
 ): Promise<void> {
-  if (rule === undefined) return;
-  if (effect !== undefined) await stored.remove(effect, rule);
+  if (rule === undefined || place === undefined) return;
+  if (place === 'workspace') await stored.removeInWorkspace(rule);
+  else if (place !== 'conversation') await stored.remove(place, rule);
   else if (conversation) conversation.rules = conversation.rules.filter((one) => one !== rule);
 }
 

@@ -6,20 +6,38 @@ import { showWarning } from '../../foreign-text.ts';
 
 const SETTING = 'permissions';
 
+/** The place in the state of the workspace, which no file of the workspace can change. */
+const IN_WORKSPACE = 'svc.permissions';
+
 /**
- * The rules in `svc.chat.permissions` of the user or the remote machine. Its scope in `package.json` is `machine`, so
- * VS Code ignores it in a workspace, which must not allow anything.
+ * The rules in `svc.chat.permissions` of the user or the remote machine, and those that answers made for this
+ * workspace: the same words may run another program in the next one. The scope of the setting in `package.json` is
+ * `machine`, so VS Code ignores it in a workspace, which must not allow anything.
  */
 export class StoredRules implements SavedRules {
   readonly #onError: (error: unknown) => void;
+  readonly #workspace: vscode.Memento;
   #reported = '';
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(onError: (error: unknown) => void) {
+  /** @param workspace the state of the workspace. */
+  constructor(onError: (error: unknown) => void, workspace: vscode.Memento) {
     this.#onError = onError;
+    this.#workspace = workspace;
   }
 
   rules(): RuleTexts {
+    const everywhere = this.everywhere();
+    return { ...everywhere, allow: [...new Set([...everywhere.allow, ...this.inWorkspace()])] };
+  }
+
+  /** What calls may do in this workspace only. */
+  inWorkspace(): readonly string[] {
+    return readRuleSetting({ allow: this.#workspace.get<unknown>(IN_WORKSPACE) }).allow;
+  }
+
+  /** The rules of the setting. */
+  everywhere(): RuleTexts {
     const inspected = vscode.workspace.getConfiguration('svc.chat').inspect<unknown>(SETTING);
     const rules = readRuleSetting(inspected?.globalValue);
     this.#report(unreadableRestrictions(rules).join(', '));
@@ -43,7 +61,11 @@ export class StoredRules implements SavedRules {
   }
 
   allow(rules: readonly string[]): void {
-    void this.#change('allow', (known) => [...new Set([...known, ...rules])]);
+    void this.#changeInWorkspace((known) => [...new Set([...known, ...rules])]);
+  }
+
+  removeInWorkspace(rule: string): Promise<void> {
+    return this.#changeInWorkspace((known) => known.filter((one) => one !== rule));
   }
 
   remove(effect: Effect, rule: string): Promise<void> {
@@ -54,14 +76,22 @@ export class StoredRules implements SavedRules {
     return this.#change(effect, (known) => [...new Set([...known, rule])]);
   }
 
+  #changeInWorkspace(change: (rules: readonly string[]) => readonly string[]): Promise<void> {
+    return this.#write(async () => this.#workspace.update(IN_WORKSPACE, change(this.inWorkspace())));
+  }
+
   #change(effect: Effect, change: (rules: readonly string[]) => readonly string[]): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      const rules = { ...this.rules(), [effect]: change(this.rules()[effect]) };
+    return this.#write(async () => {
+      const known = this.everywhere();
+      const rules = { ...known, [effect]: change(known[effect]) };
       const filled = EFFECTS.filter((one) => rules[one].length > 0).map((one) => [one, rules[one]]);
       const value = filled.length === 0 ? undefined : Object.fromEntries(filled);
       await vscode.workspace.getConfiguration('svc.chat').update(SETTING, value, vscode.ConfigurationTarget.Global);
     });
-    this.#writing = this.#writing.catch(this.#onError);
+  }
+
+  #write(work: () => Promise<void>): Promise<void> {
+    this.#writing = this.#writing.then(work).catch(this.#onError);
     return this.#writing;
   }
 }

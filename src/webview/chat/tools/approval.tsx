@@ -42,7 +42,7 @@ export function Approval({ part, command }: Props) {
             <button type="button" onClick={allow('session')}>
               {t('Allow in this conversation')}
             </button>
-            <button type="button" onClick={allow('always')}>
+            <button type="button" title={t('In this workspace')} onClick={allow('always')}>
               {t('Always allow')}
             </button>
           </>
