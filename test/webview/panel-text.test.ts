@@ -111,6 +111,20 @@ describe('text of an answer', () => {
     assert.equal(await panel.page.locator('.diagram a, .diagram script').count(), 0);
   });
 
+  it('diagram: one that would take minutes stays text, and its front matter and directives have no effect', async () => {
+    const huge = '```mermaid\nblock-beta\n  columns 3\n  space:30000000\n```';
+    const styled =
+      '```mermaid\n---\nconfig:\n  theme: forest\n---\n%%{init: {"theme": "forest"}}%%\nflowchart LR\n  A --> B\n```';
+    const plain = '```mermaid\nflowchart LR\n  A --> B\n```';
+    await panel.tell(answer([huge, styled, plain].join('\n\n')));
+    await panel.page.locator('.diagram.failed', { hasText: 'more than 999 blocks' }).waitFor();
+    const images = panel.page.locator('.diagram img');
+    await images.nth(1).waitFor();
+    const [first, second] = await Promise.all([0, 1].map((at) => images.nth(at).getAttribute('src')));
+    const withoutId = (source: string | null | undefined) => source?.replaceAll(/diagram-\d+/g, 'diagram');
+    assert.equal(withoutId(first), withoutId(second));
+  });
+
   it('code block: a long one is folded, unfolds with its button, and its bar stays in sight', async () => {
     const code = Array.from({ length: 120 }, (_, index) => `line${index + 1}();`).join('\n');
     await panel.tell(answer(`\`\`\`ts\n${code}\n\`\`\``));

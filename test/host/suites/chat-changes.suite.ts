@@ -205,6 +205,12 @@ describe('chat tools that change files', () => {
     assert.deepEqual([texts('client'), texts('server')], before);
   });
 
+  it('create_file: leaves no folder behind if the file cannot be created', async () => {
+    const path = `changed/new/deeper/${'n'.repeat(300)}.ts`;
+    await assert.rejects(change('create_file', { path, content: '' }));
+    assert.equal(existsSync(join(root, 'new')), false);
+  });
+
   const REFUSED: readonly [tool: string, input: Record<string, string>, reason: RegExp][] = [
     ['create_file', { path: 'changed/a.ts', content: '' }, /already exists/],
     ['rename_file', { path: 'changed/a.ts', new_path: 'changed/b.ts' }, /b\.ts already exists/],

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { findRealPath } from '../../../base/real-path.ts';
 import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
 import { type FoundFile, workspaceFile, workspaceRelativePath, writeFound } from './workspace-path.ts';
@@ -71,6 +72,9 @@ export async function writeTexts(changes: readonly TextChange[]): Promise<void> 
   const stale = changes.find(({ document, before }) => document.getText() !== before);
   if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
   const clean = changes.filter(({ document }) => !document.isDirty);
+  const places = new Map(
+    await Promise.all(clean.map(async ({ document }) => [document, await placeOf(document)] as const)),
+  );
   const edit = new vscode.WorkspaceEdit();
   for (const { document, text } of changes) edit.set(document.uri, lineEdits(document, text));
   if (!(await vscode.workspace.applyEdit(edit))) {
@@ -78,9 +82,16 @@ export async function writeTexts(changes: readonly TextChange[]): Promise<void> 
     throw new Error(`VS Code refused the change of ${names}. Nothing was changed.`);
   }
   for (const { document } of clean) {
+    if ((await placeOf(document)) !== places.get(document))
+      throw new Error(`${workspaceRelativePath(document.uri)} is another file now. The change was not saved.`);
     if (document.isDirty && !(await document.save()))
       throw new Error(`${workspaceRelativePath(document.uri)} was changed, but could not be saved.`);
   }
+}
+
+/** The real path of a file on the disk, which changes if a folder above it becomes a link. */
+async function placeOf({ uri }: vscode.TextDocument): Promise<string | undefined> {
+  return uri.scheme === 'file' ? findRealPath(uri.fsPath) : undefined;
 }
 
 /** The text on the disk, whose line ends may be mixed. */

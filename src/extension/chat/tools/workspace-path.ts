@@ -1,3 +1,4 @@
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { findRealPath } from '../../../base/real-path.ts';
@@ -96,8 +97,14 @@ export async function writeFound({ uri, relative, onDisk }: FoundFile, bytes: Ui
   if (!onDisk) return vscode.workspace.fs.writeFile(uri, bytes);
   const { real } = onDisk;
   if (create) {
-    await vscode.workspace.fs.createDirectory(vscode.Uri.file(dirname(real)));
-    return createRegularFile(real, bytes);
+    const folder = dirname(real);
+    const made = await mkdir(folder, { recursive: true });
+    try {
+      return await createRegularFile(real, bytes);
+    } catch (error) {
+      if (made !== undefined) await removeEmpty(folder, made);
+      throw error;
+    }
   }
   const isMoved = async () => (await findRealPath(uri.fsPath)) !== real;
   const before = await vscode.workspace.fs.readFile(uri);
@@ -108,6 +115,17 @@ export async function writeFound({ uri, relative, onDisk }: FoundFile, bytes: Ui
   if (!(await isMoved())) return;
   await vscode.workspace.fs.writeFile(uri, before);
   throw new Error(moved);
+}
+
+/** Removes a folder and those above it, up to `last`, as long as they are empty. */
+async function removeEmpty(folder: string, last: string): Promise<void> {
+  for (let at = folder; at.startsWith(last); at = dirname(at)) {
+    const removed = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
+  }
 }
 
 /** Whether a tool may show text of a file without a question: it has no secrets, and no rule restricts reading it. */

@@ -3,6 +3,13 @@ import { t } from '../../shared/words.ts';
 /** Longer sources are not drawn: the layout of a diagram takes the page's time. */
 const MAX_SOURCE = 20_000;
 
+/** A row or a gap of more blocks takes minutes to lay out, although its source is short. */
+const HUGE = /\b(?:space|columns)[\s:]*\d{4}/i;
+
+/** Why sources could not be drawn. They are not drawn again when the conversation is shown again. */
+const failed = new Map<string, unknown>();
+const MAX_FAILED = 200;
+
 let loaded: Promise<(id: string, source: string) => Promise<string>> | undefined;
 let count = 0;
 
@@ -12,15 +19,35 @@ export function isDiagram(language: string, source: string): boolean {
 }
 
 /**
+ * The source without its front matter and `%%{init: …}%%`: a diagram must not change how diagrams are drawn, such as
+ * their limits and styles.
+ */
+export function withoutConfiguration(source: string): string {
+  const body = source.trimStart();
+  const end = body.startsWith('---') ? /\n---[ \t]*(?:\n|$)/.exec(body) : null;
+  const diagram = end ? body.slice(end.index + end[0].length) : source;
+  return diagram
+    .split('%%{')
+    .map((part, index) => (index === 0 ? part : part.includes('}%%') ? part.slice(part.indexOf('}%%') + 3) : ''))
+    .join('');
+}
+
+/**
  * Draws a Mermaid source. The picture is an image, so that nothing in it can run, load or imitate the panel.
  *
- * @throws Error if the source is not valid.
+ * @throws Error if the source is not valid, or would take too long.
  */
 export async function drawDiagram(source: string): Promise<HTMLImageElement> {
+  if (failed.has(source)) throw failed.get(source);
+  if (HUGE.test(source)) throw new Error(t('It has a row or a gap of more than 999 blocks.'));
   loaded ??= import('./diagram-renderer.ts').then(({ renderDiagram }) => renderDiagram);
   const render = await loaded;
   count += 1;
-  const svg = await render(`diagram-${count}`, source);
+  const svg = await render(`diagram-${count}`, withoutConfiguration(source)).catch((error: unknown) => {
+    if (failed.size >= MAX_FAILED) failed.clear();
+    failed.set(source, error);
+    throw error;
+  });
   const image = document.createElement('img');
   image.alt = t('Diagram');
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
