@@ -166,6 +166,17 @@ describe('a project that is not allowed', () => {
     assert.equal(toTheirs().length, 0);
   });
 
+  it('svc chat: a project that only has providers of its own says how to use them', async () => {
+    folder.global({});
+    project({ provider: { own: { options: { baseURL: `${theirs.url}/v1` }, models: { x: {} } } } });
+    const { code, err } = await chat();
+    assert.equal(code, 1);
+    assert.match(err, /not used: provider\.own\. To use them: svc trust/);
+    assert.equal(toTheirs().length, 0);
+    await svc(folder, ['trust']);
+    assert.equal((await chat()).code, 0);
+  });
+
   it('svc chat: a project chooses among the user’s models, names them, limits them and hides them', async () => {
     project({
       model: 'mine/other',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format } from 'node:util';
 import { runTests } from '@vscode/test-electron';
+import { allowFolder } from '../../src/config/load/allowed-folders.ts';
 import { launchChromium } from './chromium.ts';
 import { startCodeServer } from './code-server.ts';
 import { openWorkbench } from './workbench.ts';
@@ -28,12 +29,20 @@ function useDesktop(): boolean {
   return process.env.SVC_HOST === 'desktop' && existsSync(process.env.DISPLAY ? '/' : '');
 }
 
+/** The suites configure their models in the workspace, which a user has to allow. @returns where the answer is stored. */
+async function allowWorkspace(home: string): Promise<Record<string, string>> {
+  const env = { XDG_STATE_HOME: join(home, 'state') };
+  await allowFolder({ env, platform: process.platform, home }, workspace, true);
+  return env;
+}
+
 async function runInDesktop(): Promise<boolean> {
   const named = process.env.VSCODE_EXECUTABLE;
   await runTests({
     ...(named ? { vscodeExecutablePath: named } : {}),
     extensionDevelopmentPath: ROOT,
     extensionTestsPath: SUITES,
+    extensionTestsEnv: await allowWorkspace(mkdtempSync(join(tmpdir(), 'svc-suites-home-'))),
     launchArgs: [workspace, '--disable-workspace-trust', '--disable-extensions'],
   });
   return true;
@@ -43,7 +52,13 @@ async function runInBrowser(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), 'svc-suites-home-'));
   // A separate home folder: the suites must not read the developer's svc.jsonc.
   const host = await startCodeServer({
-    env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), SVC_DISABLE_CATALOG_REFRESH: '1', SVC_TEST_ROOT: ROOT },
+    env: {
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, '.config'),
+      ...(await allowWorkspace(home)),
+      SVC_DISABLE_CATALOG_REFRESH: '1',
+      SVC_TEST_ROOT: ROOT,
+    },
   });
   const browser = await launchChromium();
   try {

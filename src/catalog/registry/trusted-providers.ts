@@ -70,8 +70,8 @@ export function withoutWaitingChanges(settings: Settings, known: KnownWithKeys):
   const namedOnly = new Set<string>();
   for (const [id, provider] of settings.providers) {
     const { permitted } = provider;
-    const users = provider.trust === 'mixed' || environmentKey(id, provider, known) || known.hasStoredKey?.(id);
-    if (permitted !== undefined && users) {
+    const usersOwn = provider.trust === 'mixed' || environmentKey(id, provider, known) || known.hasStoredKey?.(id);
+    if (permitted !== undefined && usersOwn) {
       waiting.push(...(provider.waiting ?? []));
       providers.set(id, permitted);
     } else {
@@ -79,10 +79,14 @@ export function withoutWaitingChanges(settings: Settings, known: KnownWithKeys):
       providers.set(id, provider);
     }
   }
+  // Only then the user misses them.
+  const own = [...providers].filter(([id]) => namedOnly.has(id));
+  if (own.length === providers.size)
+    waiting.push(...own.map(([id, { origin }]) => ({ key: `provider.${id}`, path: ['provider', id], origin })));
   const usable = (ref: string) => !namedOnly.has(providerOf(ref)) && !isAdded(ref, settings, known);
   const { model, completionModel, nextEditModel, ...rest } = settings;
   const choices = { model, completionModel, nextEditModel };
-  const own = settings.ownChoices ?? {};
+  const users = settings.ownChoices ?? {};
   const kept: Record<string, Located<string>> = {};
   for (const key of CHOICES) {
     const written = choices[key];
@@ -90,7 +94,7 @@ export function withoutWaitingChanges(settings: Settings, known: KnownWithKeys):
     if (written.origin.source.trusted || usable(written.value)) kept[key] = written;
     else {
       waiting.push({ key, path: [key], origin: written.origin });
-      const instead = own[key];
+      const instead = users[key];
       if (instead !== undefined) kept[key] = instead;
     }
   }
