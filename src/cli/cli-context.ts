@@ -1,3 +1,4 @@
+import type { StoredProviderKey } from '../catalog/credential-scope.ts';
 import type { CatalogData } from '../catalog/public/catalog.ts';
 import { cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/public/refresh.ts';
 import { loadSnapshot } from '../catalog/public/snapshot.ts';
@@ -42,10 +43,13 @@ export interface Context {
  */
 export async function openSendingContext(io: Io): Promise<Context> {
   const { settings: all, catalog } = await loadContext(io);
-  const { settings, waiting } = withoutWaitingChanges(all, { catalog, env: io.env });
+  const window = windowKeys(io);
+  const keys = await window;
+  const hasStoredKey = (id: string) => keys?.has(id) ?? false;
+  const { settings, waiting } = withoutWaitingChanges(all, { catalog, env: io.env, hasStoredKey });
   const line = describeWaiting(waiting);
   if (line !== undefined) await io.err(`${forTerminalLine(`warning: ${line} To use them: svc trust`)}\n`);
-  return { settings, catalog, registry: await registryFor(settings, catalog, io) };
+  return { settings, catalog, registry: await registryFor(settings, catalog, io, window) };
 }
 
 /**
@@ -67,11 +71,20 @@ async function loadContext(io: Io): Promise<Omit<Context, 'registry'>> {
 }
 
 /** The models of a command, with the keys of the VS Code window if it runs in a terminal of VS Code. */
-export async function registryFor(settings: Settings, catalog: CatalogData, io: Io): Promise<Registry> {
-  const address = windowAddress(io.env);
-  const window = address && (await readWindowKeys(address, io.signal));
-  const storedKeys = window === undefined ? {} : { storedKeys: window.keys };
+export async function registryFor(
+  settings: Settings,
+  catalog: CatalogData,
+  io: Io,
+  window = windowKeys(io),
+): Promise<Registry> {
+  const keys = await window;
+  const storedKeys = keys === undefined ? {} : { storedKeys: keys };
   return buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd, ...storedKeys });
+}
+
+async function windowKeys(io: Io): Promise<ReadonlyMap<string, StoredProviderKey> | undefined> {
+  const address = windowAddress(io.env);
+  return address && (await readWindowKeys(address, io.signal))?.keys;
 }
 
 /** The last fetched catalog, or the one that ships with Svc. */

@@ -47,6 +47,20 @@ describe('svc and the keys that were entered in VS Code', () => {
     }
   });
 
+  it('window keys: a provider with a key of the window is the user’s, also if only the project configures it', async () => {
+    const origin = 'https://mistral.example';
+    const key = { secret: new Secret('sk-entered'), origin };
+    const server = await serveWindowKeys(async () => new Map([['mistral', key]]));
+    Object.assign(folder.env, { [WINDOW_SOCKET]: server.socket, [WINDOW_TOKEN]: server.token });
+    folder.write('project/svc.jsonc', { provider: { mistral: { options: { baseURL: `${upstream.url}/v1` } } } });
+    try {
+      const { err } = await svc(folder, ['chat', '-m', 'acme/text', 'Hello']);
+      assert.match(err, /not used: provider\.mistral\.options\.baseURL\./);
+    } finally {
+      server.dispose();
+    }
+  });
+
   it('window keys: elsewhere, a refused command says which key store svc can’t read and what to do', async () => {
     const { code, err } = await svc(folder, ['chat', '-m', 'acme/refused', 'Hello']);
     assert.equal(code, 1);

@@ -61,7 +61,7 @@ function withheldInUse(models: Models): readonly Provider[] {
   );
 }
 
-/** The decision about exactly these changes: others are a new question. */
+/** The decision about changes of these keys: another key is a new question. */
 function waitingKey(waiting: readonly WaitingChange[]): string {
   return originDecisionKey(workspaceId(), '', waiting.map(({ key }) => key).join(' '));
 }
