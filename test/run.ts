@@ -35,7 +35,7 @@ async function runAll(): Promise<void> {
   const lane = async (each: (typeof LANES)[number]) => {
     for (const suite of each.filter(({ usual }) => usual)) {
       if (suite.programs.length > 0) await installed;
-      if (suite.built) await build;
+      if (suite.built && !(await build)) continue;
       await step(suiteStep(suite));
     }
   };
@@ -49,12 +49,15 @@ async function runSelected(selections: readonly Selection[]): Promise<void> {
   if (selections.length === 0) throw new Error(`No file, group or test matches: ${process.argv.slice(2).join(' ')}`);
   const suites = selections.map(({ suite }) => suite);
   if (suites.some(({ programs }) => programs.length > 0)) await step(setUpStep(suites));
-  if (suites.some(({ built }) => built)) await step(BUILD);
-  for (const { suite, ...files } of selections) await step(suiteStep(suite, files));
+  const built = !suites.some((suite) => suite.built) || (await step(BUILD));
+  for (const { suite, ...files } of selections) if (built || !suite.built) await step(suiteStep(suite, files));
 }
 
-async function step(each: Step): Promise<void> {
-  outcomes.push(await run(each, (line) => console.log(line)));
+/** @returns whether nothing failed. After a failed build, what needs it is not started: it would test an older one. */
+async function step(each: Step): Promise<boolean> {
+  const outcome = await run(each, (line) => console.log(line));
+  outcomes.push(outcome);
+  return outcome.failed === 0;
 }
 
 function printTimes(): void {
