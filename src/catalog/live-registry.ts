@@ -8,6 +8,8 @@ export interface LiveRegistryDeps {
   readonly listModels: ListModels;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string, error: unknown) => void | Promise<void>;
+  /** Whether the provider is asked for its list. Absent: each one without configured models is. */
+  readonly wanted?: (provider: string) => boolean;
   /** The registry was replaced by one with different models. */
   readonly changed?: (registry: Registry) => void;
 }
@@ -108,7 +110,8 @@ export class LiveRegistry {
 
   async #listAll(): Promise<void> {
     const build = this.#build;
-    const listable = providersToList(this.#registry);
+    const { wanted = () => true } = this.#deps;
+    const listable = providersToList(this.#registry).filter(({ id }) => wanted(id));
     await Promise.all(listable.map((provider) => this.#listProvider(provider, build)));
   }
 

@@ -1,8 +1,10 @@
 import { nearMisses } from '../base/near-miss.ts';
+import { upToFirst } from '../base/text.ts';
 import type { Located } from '../config/settings/origin.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { type MessageText, msg, SvcError } from '../wire/errors/svc-error.ts';
 import { MAX_MATCHED_ID } from './address.ts';
+import { providersToList } from './live-registry.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry/registry.ts';
 
@@ -113,6 +115,32 @@ function select(
   }
   const model = firstByPriority(question, priority, suits);
   return model === undefined ? { warnings } : { model, from: 'priority', warnings };
+}
+
+/**
+ * The providers whose model lists can change the result of a selection. Read their lists before it: an automatic choice
+ * must not go to another provider only because a list is not there yet. A provider that is used only when it is named is
+ * asked only when it is named.
+ */
+export function providersToListBefore(question: SelectionRequest, configured: string | undefined): ReadonlySet<string> {
+  const { flag, settings, registry, lastUsed = [] } = question;
+  const unlisted = new Set(providersToList(registry).map(({ id }) => id));
+  const automatic = new Set([...unlisted].filter((id) => !settings.namedOnly?.has(id)));
+  const wanted = flag ?? configured;
+  if (wanted !== undefined) {
+    if (registry.find(wanted) !== undefined) return NONE;
+    const named = providerOf(wanted);
+    return unlisted.has(named) ? new Set([named]) : automatic;
+  }
+  const usable = lastUsed.filter((ref) => !settings.namedOnly?.has(providerOf(ref)));
+  const last = usable.find((ref) => registry.find(ref) !== undefined || automatic.has(providerOf(ref)));
+  return last !== undefined && registry.find(last) !== undefined ? NONE : automatic;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function providerOf(ref: string): string {
+  return upToFirst(ref, ['/']);
 }
 
 /** Whether a model is made for code. The completions of others may be slow or poor. */

@@ -43,13 +43,19 @@ export interface Context {
  */
 export async function openSendingContext(io: Io): Promise<Context> {
   const { settings: all, catalog } = await loadContext(io);
+  const { settings, registry, waiting } = await forSending(all, catalog, io);
+  const line = describeWaiting(waiting);
+  if (line !== undefined) await io.err(`${forTerminalLine(`warning: ${line} To use them: svc trust`)}\n`);
+  return { settings, catalog, registry };
+}
+
+/** The settings and models that prompts and code are sent with: without the changes of a project that is not allowed. */
+export async function forSending(all: Settings, catalog: CatalogData, io: Io) {
   const window = windowKeys(io);
   const keys = await window;
   const hasStoredKey = (id: string) => keys?.has(id) ?? false;
   const { settings, waiting } = withoutWaitingChanges(all, { catalog, env: io.env, hasStoredKey });
-  const line = describeWaiting(waiting);
-  if (line !== undefined) await io.err(`${forTerminalLine(`warning: ${line} To use them: svc trust`)}\n`);
-  return { settings, catalog, registry: await registryFor(settings, catalog, io, window) };
+  return { settings, waiting, registry: await registryFor(settings, catalog, io, window) };
 }
 
 /**

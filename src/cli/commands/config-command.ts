@@ -13,7 +13,14 @@ import type { Located } from '../../config/settings/origin.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { SetValue } from '../../config/settings/values.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
-import { catalogOnDisk, registryFor, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import {
+  type Context,
+  catalogOnDisk,
+  forSending,
+  registryFor,
+  reportDiagnostics,
+  terminalInput,
+} from '../cli-context.ts';
 import { lastUsedStore } from '../input/last-used.ts';
 import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -31,11 +38,15 @@ export async function run(args: string[], io: Io): Promise<number> {
     await io.out(`${ownFile(io)}\n`);
     return 0;
   }
-  const { settings, registry } = await loadAndCompare(io);
+  const { settings, registry, catalog } = await loadAndCompare(io);
   if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
   else {
     const listed = await listedModels(registry, io);
-    await io.out(describe(settings, listed, await modelsInForce(settings, listed, io)));
+    const used = await forSending(settings, catalog, io);
+    // The same lists again, so their failures are not reported twice.
+    const silent: Io = { ...io, err: async () => undefined };
+    const available = used.settings === settings ? listed : await listedModels(used.registry, silent);
+    await io.out(describe(settings, listed, await modelsInForce(used.settings, available, io)));
     await reportDiagnostics(settings, io);
   }
   return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
@@ -45,7 +56,7 @@ export async function run(args: string[], io: Io): Promise<number> {
 async function listedModels(registry: Registry, io: Io): Promise<Registry> {
   const transport = undiciTransport({ env: io.env });
   try {
-    return (await listModels(registry, transport, io, LIST_TIMEOUT_MS)).registry;
+    return (await listModels(registry, transport, io, { timeout: LIST_TIMEOUT_MS })).registry;
   } finally {
     await transport.close();
   }
@@ -55,13 +66,13 @@ async function listedModels(registry: Registry, io: Io): Promise<Registry> {
 const LIST_TIMEOUT_MS = 3_000;
 
 /** The settings with the diagnostics that need the catalog. */
-async function loadAndCompare(io: Io): Promise<{ readonly settings: Settings; readonly registry: Registry }> {
+async function loadAndCompare(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   const catalog = await catalogOnDisk(settings, snapshot, io);
   const registry = await registryFor(settings, catalog, io);
   const found = registryDiagnostics(settings, registry, catalog, 'error');
   const compared = { ...settings, diagnostics: [...settings.diagnostics, ...found] };
-  return { settings: compared, registry };
+  return { settings: compared, registry, catalog };
 }
 
 interface ModelsInForce {

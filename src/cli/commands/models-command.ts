@@ -47,7 +47,7 @@ const LIST_TIMEOUT_MS = 5_000;
 async function withListed(registry: Registry, io: Io): ReturnType<typeof listModels> {
   const transport = undiciTransport({ env: io.env });
   try {
-    return await listModels(registry, transport, io, LIST_TIMEOUT_MS);
+    return await listModels(registry, transport, io, { timeout: LIST_TIMEOUT_MS });
   } finally {
     await transport.close();
   }

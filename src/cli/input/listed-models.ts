@@ -23,8 +23,16 @@ export function keyStoreNote(io: Io, provider: Provider | undefined): string | u
   return `${name} has no key here. ${why}, or put \`"apiKey": "{env:NAME}"\` into the options of ${id} in svc.jsonc and set that variable.`;
 }
 
+export interface Listing {
+  /** Milliseconds for each list. */
+  readonly timeout?: number;
+  /** Ids of the providers to ask. Absent: all without configured models. */
+  readonly providers?: ReadonlySet<string>;
+}
+
 /** Lists models. Collects the providers that refused, because they need a key. */
-export async function listModels(registry: Registry, transport: Transport, io: Io, timeout?: number) {
+export async function listModels(registry: Registry, transport: Transport, io: Io, options: Listing = {}) {
+  const { timeout, providers } = options;
   const refused: Provider[] = [];
   const unlisted = (id: string, reason: string, error: unknown) => {
     const status = error instanceof SvcError ? error.upstreamStatus : undefined;
@@ -32,7 +40,9 @@ export async function listModels(registry: Registry, transport: Transport, io: I
     if (provider && (status === 401 || status === 403)) refused.push(provider);
     return io.err(`${forTerminalLine(`warning: Could not list the models of ${id}: ${reason}`)}\n`);
   };
-  const listed = await listedRegistry(registry, { listModels: modelLister(transport, timeout), unlisted }, io.signal);
+  const lister = modelLister(transport, timeout);
+  const wanted = (id: string) => providers?.has(id) ?? true;
+  const listed = await listedRegistry(registry, { listModels: lister, unlisted, wanted }, io.signal);
   return { registry: listed, keyNote: keyStoreNote(io, refused[0]) };
 }
 

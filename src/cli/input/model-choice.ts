@@ -1,9 +1,12 @@
 import { outputCap } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import { selectCompletionModel, selectEditModel, selectModel } from '../../catalog/model-selection.ts';
-import type { Registry } from '../../catalog/registry/registry.ts';
+import {
+  providersToListBefore,
+  selectCompletionModel,
+  selectEditModel,
+  selectModel,
+} from '../../catalog/model-selection.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import type { Transport } from '../../provider/transport/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { openSendingContext, reportDiagnostics } from '../cli-context.ts';
@@ -47,10 +50,12 @@ export async function chooseModel(io: Io, use: ModelUse, flag: string | undefine
   await reportDiagnostics(settings, io);
   const transport = undiciTransport();
   const { configured, select } = SELECTIONS[use](settings);
-  const { registry, keyNote: listNote } = await withListed(known, flag ?? configured?.value, io, transport);
   const store = lastUsedStore(io);
   const lastUsed = use === 'chat' ? await store.read() : [];
-  const { model, warnings } = select({ flag, settings, lastUsed, registry, unknownConfigured: 'error' });
+  const question = { flag, settings, lastUsed, unknownConfigured: 'error' } as const;
+  const providers = providersToListBefore({ ...question, registry: known }, configured?.value);
+  const { registry, keyNote: listNote } = await listModels(known, transport, io, { providers });
+  const { model, warnings } = select({ ...question, registry });
   for (const warning of warnings) await io.err(`warning: ${warning.message}\n`);
   if (model === undefined) throw noModel(use, listNote);
   if (use === 'chat' && flag !== undefined) await remember(store, model.ref, io);
@@ -59,17 +64,6 @@ export async function chooseModel(io: Io, use: ModelUse, flag: string | undefine
   const simulated = registry.providers.get(model.provider)?.simulated ?? false;
   const keyNote = keyStoreNote(io, registry.providers.get(model.provider));
   return { model, transport, outputCap: cap, simulated, keyNote };
-}
-
-/** Requests model lists only if the wanted model is not known without them, to avoid an unnecessary wait. */
-async function withListed(
-  registry: Registry,
-  wanted: string | undefined,
-  io: Io,
-  transport: Transport,
-): Promise<Awaited<ReturnType<typeof listModels>>> {
-  const known = wanted === undefined ? registry.models.size > 0 : registry.find(wanted) !== undefined;
-  return known ? { registry, keyNote: undefined } : listModels(registry, transport, io);
 }
 
 async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io: Io): Promise<void> {
