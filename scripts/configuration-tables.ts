@@ -1,5 +1,6 @@
 /** Writes the key tables of docs/configuration.md from src/config/schema/schema.ts: `node scripts/configuration-tables.ts`. */
 import { readFile, writeFile } from 'node:fs/promises';
+import { CONNECTION_OPTIONS, FIELD_OPTIONS } from '../src/config/schema/option-names.ts';
 import { jsonSchema } from '../src/config/schema/schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -40,7 +41,21 @@ export function configurationTables(): ReadonlyMap<string, string> {
     ['telemetry', at(gateway, 'properties', 'telemetry')],
     ['pool', at(gateway, 'properties', 'pools', 'additionalProperties')],
   ];
-  return new Map(objects.map(([name, schema]) => [name, tableOf(schema)]));
+  return new Map([...objects.map(([name, schema]) => [name, tableOf(schema)] as const), ['names', namesTable()]]);
+}
+
+/** The options with the names of other tools. */
+function namesTable(): string {
+  const formats = ['chat-completions', 'responses', 'messages'] as const;
+  const fields = Object.entries(FIELD_OPTIONS).map(([name, paths]) => {
+    const cells = formats.map((format) => (paths[format] === undefined ? 'no effect' : `\`${paths[format]}\``));
+    return `| \`${name}\` | ${cells.join(' | ')} |`;
+  });
+  const connection = Object.entries(CONNECTION_OPTIONS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  return [
+    ...['| Option | Chat Completions | Responses | Messages |', '|---|---|---|---|', ...fields, ''],
+    ...['| Option of a provider | Meaning |', '|---|---|', ...connection],
+  ].join('\n');
 }
 
 function tableOf(schema: Json): string {

@@ -27,10 +27,19 @@ export function outputCap(env: Environment): OutputCap {
 }
 
 /**
- * The output tokens that a request allows: `limit.output` up to the cap, or the cap if the limit is unknown (spec 8).
+ * The output tokens that a request allows: `limit.output` up to the cap, or the cap if the limit is unknown (spec 8). A
+ * known window bounds what is sent if no output limit is known: servers such as vLLM refuse a request whose prompt and
+ * answer exceed it.
+ *
+ * @param prompt estimates the tokens of the prompt; absent: it is not known yet.
  */
-export function outputTokens({ limit }: Pick<Model, 'limit'>, cap = DEFAULT_OUTPUT_CAP): number {
-  return limit.output > 0 ? Math.min(limit.output, cap) : cap;
+export function outputTokens(
+  { limit }: Pick<Model, 'limit'>,
+  cap = DEFAULT_OUTPUT_CAP,
+  prompt: () => number = () => 0,
+): number {
+  if (limit.output > 0) return Math.min(limit.output, cap);
+  return limit.context > 0 ? Math.min(cap, Math.max(1, limit.context - prompt())) : cap;
 }
 
 /**

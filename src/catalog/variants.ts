@@ -1,5 +1,7 @@
 import { isObject, mergeDeep } from '../base/json.ts';
+import { requestFields } from '../config/schema/option-names.ts';
 import type { ModelSettings } from '../config/settings/configured-model.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import type { Address } from './address.ts';
 import type { CatalogModel } from './public/catalog.ts';
 
@@ -13,7 +15,7 @@ export function resolveVariants(
   settings: ModelSettings | undefined,
   address: Address,
 ): ReadonlyMap<string, Fields> {
-  const own = settings?.variants;
+  const own = withRequestFields(settings?.variants, address.format);
   if (known === undefined && (own === undefined || allOn(own))) return own ?? NONE;
   const variants = new Map<string, Fields>();
   for (const effort of known?.efforts ?? []) variants.set(effort, effortFields(effort, address));
@@ -27,6 +29,11 @@ export function resolveVariants(
     else variants.set(name, laid(fields, variants.get(name)));
   });
   return variants;
+}
+
+function withRequestFields(variants: ModelSettings['variants'], format: FormatName): ModelSettings['variants'] {
+  if (variants === undefined) return undefined;
+  return new Map([...variants].map(([name, fields]) => [name, fields && requestFields(fields, format)]));
 }
 
 function allOn(variants: ReadonlyMap<string, Fields | null>): variants is ReadonlyMap<string, Fields> {

@@ -112,11 +112,13 @@ export function requireManaged(settings: Settings): void {
 /**
  * Prints configuration problems to standard error, one per line. Standard output contains only results, for other
  * programs.
+ *
+ * @param all also what is no problem.
  */
-export async function reportDiagnostics(settings: Settings, io: Io): Promise<void> {
+export async function reportDiagnostics(settings: Settings, io: Io, all = false): Promise<void> {
   for (const { severity, path, line, column, key, message } of settings.diagnostics) {
-    if (severity === 'information') continue;
-    const text = `${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
+    if (severity === 'information' && !all) continue;
+    const text = `${severity === 'information' ? 'note' : severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
     await io.err(`${forTerminalLine(text)}\n`);
   }
 }

@@ -15,33 +15,24 @@ describe('validate', () => {
   const provider = (fields: string) => `{"provider": {"p": {${fields}}}}`;
   const model = (fields: string) => provider(`"models": {"m": {${fields}}}`);
   const cases: readonly (readonly [text: string, ...expected: readonly string[]])[] = [
-    [
-      '{"model": 5}',
-      '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is a number that does not fit.',
-    ],
+    ['{"model": 5}', '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is 5.'],
     ['{"model": null}', '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is null.'],
     ['{"provider": []}', '14 invalid-value provider: This must be an object, and is a list.'],
-    [
-      '{"provider": {"p": 1}}',
-      '20 invalid-value provider.p: This must be an object or null, and is a number that does not fit.',
-    ],
+    ['{"provider": {"p": 1}}', '20 invalid-value provider.p: This must be an object or null, and is 1.'],
     ['{"provider": {"p": null}}'],
     [
       provider('"name": ""'),
       '29 invalid-value provider.p.name: This must be non-empty text, and is text that does not fit.',
     ],
-    [
-      provider('"whitelist": ["a", 1]'),
-      '40 invalid-value provider.p.whitelist.1: Item 1 must be text, and is a number that does not fit.',
-    ],
+    [provider('"whitelist": ["a", 1]'), '40 invalid-value provider.p.whitelist.1: Item 1 must be text, and is 1.'],
     [provider('"fim": "mistrl"'), '28 invalid-value provider.p.fim: Did you mean "mistral"?'],
     [
       provider('"options": {"timeout": true}'),
-      '44 invalid-value provider.p.options.timeout: This must be a number of milliseconds above 0, or false, and is true or false.',
+      '44 invalid-value provider.p.options.timeout: This must be a number of milliseconds above 0, or false, and is true.',
     ],
     [
       provider('"options": {"timeout": false, "chunkTimeout": 1.5}'),
-      '67 invalid-value provider.p.options.chunkTimeout: This must be a whole number of milliseconds above 0, and is a number that does not fit.',
+      '67 invalid-value provider.p.options.chunkTimeout: This must be a whole number of milliseconds above 0, and is 1.5.',
     ],
     [
       provider('"options": {"headers": {"a b": "1"}}'),
@@ -61,12 +52,72 @@ describe('validate', () => {
       '59 invalid-value provider.p.models.m.limit.context: This must be a number of tokens, 0 or more, and is a number that does not fit.',
     ],
     [
+      provider('"options": {"baseUrl": "http://a"}'),
+      '33 unknown-option provider.p.options.baseUrl: This key is not known. Did you mean `baseURL`? Until then, nothing is sent to this provider.',
+    ],
+    ...['base_url', 'BaseURL', 'endpoint', 'url', 'apiBase', 'host', 'server_url', 'baseUri'].map(
+      (name) =>
+        [
+          provider(`"options": {"${name}": "http://a"}`),
+          `33 unknown-option provider.p.options.${name}: This key is not known. Did you mean \`baseURL\`? Until then, nothing is sent to this provider.`,
+        ] as const,
+    ),
+    [
+      provider('"options": {"gatway": "https://a/v1", "fimUrl": "http://a", "fim_endpoint": "http://a"}'),
+      '33 unknown-option provider.p.options.gatway: This key is not known. Did you mean `baseURL`? Until then, nothing is sent to this provider.',
+      '59 unknown-option provider.p.options.fimUrl: This key is not known. Did you mean `fimURL`? Until then, nothing is sent to this provider.',
+      '81 unknown-option provider.p.options.fim_endpoint: This key is not known. Did you mean `fimURL`? Until then, nothing is sent to this provider.',
+    ],
+    [
+      provider('"options": {"api_key": "CANARY", "timeOut": 1, "header": {}, "token": "CANARY", "orgnization": "o"}'),
+      '33 unknown-option provider.p.options.api_key: This key is not known. Did you mean `apiKey`?',
+      '54 unknown-option provider.p.options.timeOut: This key is not known. Did you mean `timeout`?',
+      '68 unknown-option provider.p.options.header: This key is not known. Did you mean `headers`?',
+      '82 unknown-option provider.p.options.token: This key is not known. Did you mean `apiKey`?',
+      '101 unknown-option provider.p.options.orgnization: This key is not known. Did you mean `organization`?',
+    ],
+    [
+      provider('"baseURL": "http://a", "apiKey": "CANARY", "endpoint": "http://a"'),
+      '21 unknown-option provider.p.baseURL: This key is not known. Write `baseURL` in `options`. Until then, nothing is sent to this provider.',
+      '44 unknown-option provider.p.apiKey: This key is not known. Write `apiKey` in `options`.',
+      '64 unknown-option provider.p.endpoint: This key is not known. Write `baseURL` in `options`. Until then, nothing is sent to this provider.',
+    ],
+    [
+      provider('"options": {"compatibility": "strict", "color": "blue"}'),
+      '33 unknown-key provider.p.options.compatibility: This option of other tools has no effect in Svc.',
+      '60 unknown-key provider.p.options.color: This option is not known and has no effect. Fields of requests belong to a model.',
+    ],
+    [
+      provider(
+        '"options": {"reasoningEffort": "low", "queryParams": {"code": "CANARY"}, "authToken": "CANARY", "store": false}',
+      ),
+    ],
+    [
+      provider('"options": {"timeout": "60000", "apiKey": 12345}'),
+      '44 invalid-value provider.p.options.timeout: This must be a number of milliseconds above 0, or false, and is text that does not fit. Write 60000 without quotes.',
+      '63 invalid-value provider.p.options.apiKey: This must be text, and is a number that does not fit.',
+    ],
+    [
+      model('"tool_call": "true"'),
+      '51 invalid-value provider.p.models.m.tool_call: This must be true or false, and is text that does not fit. Write true without quotes.',
+    ],
+    [
+      model('"context": 8192, "interleaved": {"field": "reasoning_content"}, "family": "glm"'),
+      '38 unknown-key provider.p.models.m.context: This key is not known and has no effect. Write it in `limit`.',
+      '55 foreign-key : Settings of other tools have no effect in Svc: `interleaved`, `family`.',
+    ],
+    [
+      '{"model": "GLM-4.7", "mcp": {}, "agent": {"build": {}}, "permission": {"bash": "ask"}}',
+      '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is "GLM-4.7".',
+      '22 foreign-key : Settings of other tools have no effect in Svc: `mcp`, `agent`, `permission`.',
+    ],
+    [
       model('"tool_cal": 1'),
       '38 unknown-key provider.p.models.m.tool_cal: This key is not known and has no effect. Did you mean `tool_call`?',
     ],
     [
       '{"gateway": {"listen": {"port": 70000}}}',
-      '33 invalid-value gateway.listen.port: This must be a whole number, at least 0, at most 65535, and is a number that does not fit.',
+      '33 invalid-value gateway.listen.port: This must be a whole number, at least 0, at most 65535, and is 70000.',
     ],
     [
       '{"gateway": {"pools": {"large": {"models": ["a/b"]}}}}',

@@ -1,3 +1,5 @@
+import { defined, mergeDeep } from '../../base/json.ts';
+import { FIELD_OPTIONS, requestFields } from '../../config/schema/option-names.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../config/settings/build.ts';
 import type { ModelCost, ModelSettings } from '../../config/settings/configured-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
@@ -5,6 +7,7 @@ import { revealOptions } from '../../config/settings/secret.ts';
 import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
 import { verbatim } from '../../wire/errors/svc-error.ts';
 import type { FimDialect } from '../../wire/fim/fim-request.ts';
+import type { FormatName } from '../../wire/format-name.ts';
 import { type Address, resolveAddress } from '../address.ts';
 import {
   type OriginDecisions,
@@ -125,7 +128,7 @@ export class ProviderBuilder {
       structuredOutput: known?.structuredOutput ?? false,
       modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
       limit: mergeLimit(settings, known),
-      options: releasedOptions(settings?.options ?? NO_FIELDS, endpoint.withheld),
+      options: releasedOptions(this.#fields(settings, address.format), endpoint.withheld),
       variants: releasedVariants(resolveVariants(known, settings, address), endpoint.withheld),
       endpoint,
       fim: endpoint.fim !== undefined,
@@ -135,6 +138,16 @@ export class ProviderBuilder {
       releaseDate: known?.releaseDate,
       origin: settings?.origin,
     };
+  }
+
+  /** The request fields of the provider's and the model's options. */
+  #fields(settings: ModelSettings | undefined, format: FormatName): Model['options'] {
+    const own = settings?.options ?? NO_FIELDS;
+    const shared = this.#provider?.options;
+    if (shared === undefined || Object.keys(shared).length === 0) return requestFields(own, format);
+    const fields = Object.entries(shared).filter(([key]) => Object.hasOwn(FIELD_OPTIONS, key));
+    const usage = shared.includeUsage === false && format === 'chat-completions' ? { stream_options: null } : {};
+    return mergeDeep({ ...usage, ...requestFields(Object.fromEntries(fields), format) }, requestFields(own, format));
   }
 
   /** Adds the catalog's models. Deprecated models are added only if configured. */
@@ -197,6 +210,7 @@ export class ProviderBuilder {
     const { kind, format, baseURL, fimURL } = address;
     const resource = provider?.resourceName?.value;
     const options = revealOptions(provider?.options ?? {}, withheld === undefined);
+    const deployment = kind === 'azure' && unresolved.id !== '' ? unresolved.id : undefined;
     return {
       kind,
       format,
@@ -207,7 +221,7 @@ export class ProviderBuilder {
       headers,
       timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
       chunkTimeout: provider?.chunkTimeout,
-      options: resource === undefined ? options : { ...options, resourceName: resource },
+      options: { ...options, ...defined({ resourceName: resource, deployment }) },
       problem,
       withheld,
     };

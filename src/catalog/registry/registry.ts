@@ -78,7 +78,8 @@ export function buildRegistry(input: RegistryInput): Registry {
   }
   const providers = new Map<string, Provider>();
   for (const id of ids) {
-    if (!settings.disabledProviders.has(id)) providers.set(id, new ProviderBuilder(id, input).build());
+    const offered = !settings.disabledProviders.has(id) && (settings.offersProvider?.(id) ?? true);
+    if (offered) providers.set(id, new ProviderBuilder(id, input).build());
   }
   return new Registry(input, providers);
 }

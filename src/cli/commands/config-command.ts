@@ -47,7 +47,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     const silent: Io = { ...io, err: async () => undefined };
     const available = used.settings === settings ? listed : await listedModels(used.registry, silent);
     await io.out(describe(settings, listed, await modelsInForce(used.settings, available, io)));
-    await reportDiagnostics(settings, io);
+    await reportDiagnostics(settings, io, true);
   }
   return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
-import { removableEntry, validateSteps } from '../schema/validate.ts';
+import { removableEntry, type Validated, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
@@ -277,7 +277,7 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
   const usable = replaceNodes(resolved.tree, resolved.absent.flatMap(consequence));
   const broken = new Set(resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.')));
   const validated = await runInSlices(validateSteps(usable));
-  const marks = validated.removed.filter(({ path }) => decidesAddress(path)).map(brokenAddress);
+  const marks = validated.removed.flatMap((each) => addressMark(each) ?? []);
   const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
   // The `null` that marks a failed reference is not the user's text. The reference has its own diagnostic.
   const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
@@ -286,6 +286,13 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
     diagnostics: [...resolved.diagnostics, ...own, ...ruled.diagnostics],
     files: resolved.files,
   };
+}
+
+/** Stops a provider whose address is wrong, or was written under another name. */
+function addressMark({ path, place, breaksAddress }: Validated['removed'][number]): Replacement | undefined {
+  if (decidesAddress(path)) return brokenAddress({ path, place });
+  const [section = '', id = ''] = path;
+  return breaksAddress ? brokenAddress({ path: [section, id, 'api'], place }) : undefined;
 }
 
 /** The further replacements that a failed reference requires. */

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { platformPath } from '../../base/real-path.ts';
 import { type FileProblem, isInside, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices, type Steps } from '../../base/time-slices.ts';
+import { SECTIONS } from '../schema/schema.ts';
 import type { Diagnostic, Severity } from '../settings/settings.ts';
 import {
   type ObjectTree,
@@ -121,6 +122,8 @@ function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
   const found: BracedText[] = [];
   for (const section of sectionsOf(tree)) {
     yield;
+    // What has no effect is not read.
+    if (!SECTIONS.has(section.path[0] ?? '')) continue;
     collectBraced(section.tree, [...section.path], found);
   }
   return found;

@@ -1,5 +1,6 @@
 import type { JSONSchema } from 'zod/v4/core';
 import type { Tree } from '../settings/tree.ts';
+import { isSecretPlace } from '../settings/values.ts';
 
 type Schema = JSONSchema.BaseSchema;
 
@@ -43,12 +44,33 @@ export function expectedValue(schema: Schema): string {
   return [TYPE_NAMES[String(schema.type)] ?? 'another value', ...bounds].join(', ');
 }
 
-/** A description of the written value. It does not contain the value, which may be a secret. */
-export function writtenValue(tree: Tree): string {
+/**
+ * A description of the written value. A text is not shown, because it may be a secret, except where it names a model or
+ * a setting.
+ */
+export function writtenValue(tree: Tree, path: readonly string[]): string {
   if (tree.type !== 'scalar') return TYPE_NAMES[tree.type] ?? '';
-  const type = tree.value === null ? 'null' : typeof tree.value;
-  const name = TYPE_NAMES[type] ?? type;
-  return type === 'string' || type === 'number' ? `${name} that does not fit` : name;
+  const { value, reference } = tree;
+  if (typeof value === 'number' && (!Number.isFinite(value) || isSecretPlace(path)))
+    return 'a number that does not fit';
+  if (typeof value !== 'string') return String(value);
+  const isPublic = reference === undefined && path.length === 1;
+  return isPublic ? JSON.stringify(value.slice(0, MAX_SHOWN)) : 'text that does not fit';
+}
+
+/** Characters of a value in a message. */
+const MAX_SHOWN = 100;
+
+/** What to write instead of a number or `true` in quotes. */
+export function cure(schema: Schema, value: unknown): string {
+  if (typeof value !== 'string' || value.length > MAX_SHOWN) return '';
+  const branches = schema.anyOf?.map(resolveSchema) ?? [schema];
+  const isNumber =
+    /^-?\d+(?:\.\d+)?$/.test(value) && branches.some(({ type }) => type === 'number' || type === 'integer');
+  const isFlag =
+    /^(?:true|false)$/.test(value) &&
+    branches.some(({ type, const: one }) => type === 'boolean' || String(one) === value);
+  return isNumber || isFlag ? ` Write ${value} without quotes.` : '';
 }
 
 /** JSON types in words. */

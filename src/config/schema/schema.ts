@@ -94,7 +94,7 @@ const modelSchema = z.strictObject({
   variants: variants.optional(),
 });
 
-const optionsSchema = z.looseObject({
+export const optionsSchema = z.looseObject({
   apiKey: z
     .string()
     .optional()
@@ -406,6 +406,10 @@ export const configSchema = z
       .describe('Model for next edits, as `<provider_id>/<model_id>`.')
       .meta({ examples: ['inception/mercury-edit-2'] }),
     provider: z.record(id, providerSchema.nullable()).optional().describe('Providers by id. `null` disables one.'),
+    disabled_providers: idList.optional().describe('Providers by id that are not used, also if a key for them is set.'),
+    enabled_providers: idList
+      .optional()
+      .describe('Providers by id that may be used; all others are not. `disabled_providers` overrides it.'),
     catalog: z
       .strictObject({
         refresh: z.boolean().optional().default(true).describe('Fetch the public model catalog in the background.'),
@@ -415,6 +419,9 @@ export const configSchema = z
     gateway: gatewaySchema.optional().describe('The gateway (`svc serve`). Trusted files only.'),
   })
   .meta({ title: 'Svc configuration', description: 'svc.json and svc.jsonc.' });
+
+/** The top-level keys. Others have no effect. */
+export const SECTIONS: ReadonlySet<string> = new Set(Object.keys(configSchema.shape));
 
 /** JSON Schema (draft 7) of a configuration file. */
 export function jsonSchema(): z.core.JSONSchema.BaseSchema {

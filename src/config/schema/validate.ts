@@ -1,8 +1,8 @@
-import type { $ZodIssue } from 'zod/v4/core';
+import type { $ZodIssue, JSONSchema } from 'zod/v4/core';
 import { nearMisses } from '../../base/near-miss.ts';
 import { runSteps, type Steps } from '../../base/time-slices.ts';
 import { diagnosticAt } from '../load/parse.ts';
-import type { Diagnostic } from '../settings/settings.ts';
+import type { Diagnostic, Severity } from '../settings/settings.ts';
 import {
   nodeAt,
   type ObjectTree,
@@ -12,17 +12,20 @@ import {
   sectionsOf,
   type Tree,
 } from '../settings/tree.ts';
-import { expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
-import { configSchema, jsonSchema } from './schema.ts';
+import { cure, expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
+import { checkOptions } from './near-options.ts';
+import { FOREIGN_SECTIONS, UNUSED_MODEL_KEYS } from './option-names.ts';
+import { configSchema, jsonSchema, optionsSchema } from './schema.ts';
 
 interface Finding {
   readonly path: readonly string[];
   /** The position of the value, of its key, or of the object where it is missing. */
   readonly place: Place;
-  readonly severity: 'error' | 'warning';
+  readonly severity: Severity;
   readonly code: string;
   readonly message: string;
   readonly suggestion?: string | undefined;
+  readonly breaksAddress?: boolean;
 }
 
 export interface Validated {
@@ -30,7 +33,12 @@ export interface Validated {
   readonly tree: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
   /** The keys of the invalid entries. */
-  readonly removed: readonly { readonly path: readonly string[]; readonly place: Place }[];
+  readonly removed: readonly {
+    readonly path: readonly string[];
+    readonly place: Place;
+    /** The provider's address may be wrong because of it. */
+    readonly breaksAddress?: boolean;
+  }[];
 }
 
 /**
@@ -48,9 +56,12 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   for (const section of sectionsOf(tree)) {
     yield;
     const issues = findIssues(section);
+    const [root, id] = section.path;
+    const own = root === 'provider' && id !== undefined ? checkOptions(section.path, section.tree, OPTIONS) : [];
+    findings.push(...own);
     if (issues.length === 0) continue;
     describe ??= describeIssues(tree);
-    const seen = new Set<string>();
+    const seen = new Set(own.map(({ path }) => JSON.stringify(path)));
     for (const issue of issues) {
       for (const finding of describe(issue, section)) {
         // A value that breaks several rules is reported once.
@@ -60,11 +71,13 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
       }
     }
   }
-  findings.sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
-  const diagnostics = findings.map(({ place, severity, code, path, message, suggestion }) =>
+  const foreign = findings.filter(({ code }) => code === FOREIGN);
+  const shown = [...findings.filter(({ code }) => code !== FOREIGN), ...oneForAll(foreign)];
+  shown.sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+  const diagnostics = shown.map(({ place, severity, code, path, message, suggestion }) =>
     diagnosticAt(place, severity, code, path.join('.'), message, suggestion),
   );
-  const removed = findings.filter(({ severity }) => severity === 'error');
+  const removed = findings.filter((finding) => finding.severity === 'error' && !isModelChoice(finding, tree));
   return {
     tree: replaceNodes(
       tree,
@@ -74,6 +87,27 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
     removed,
   };
 }
+
+const OPTIONS = Object.keys(optionsSchema.shape);
+const FOREIGN = 'foreign-key';
+
+/** One line for all keys that other tools use. */
+function oneForAll(foreign: readonly Finding[]): readonly Finding[] {
+  const [first] = foreign;
+  if (first === undefined) return [];
+  const names = [...new Set(foreign.map(({ path }) => path.at(-1) ?? ''))].map((name) => `\`${name}\``);
+  const message = `Settings of other tools have no effect in Svc: ${names.join(', ')}.`;
+  return [{ ...first, path: [], message }];
+}
+
+/** A text that names no model is kept: a command must stop, and not use another model. */
+function isModelChoice({ path }: Finding, tree: ObjectTree): boolean {
+  const node = nodeAt(tree, path);
+  const isText = node?.type === 'scalar' && typeof node.value === 'string';
+  return isText && path.length === 1 && MODEL_CHOICES.has(path[0] ?? '');
+}
+
+const MODEL_CHOICES: ReadonlySet<string> = new Set(['model', 'completionModel', 'nextEditModel']);
 
 /** Members of `gateway` that are treated as one value. */
 const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes', 'telemetry']);
@@ -133,10 +167,11 @@ function describeIssues(tree: ObjectTree): Describe {
   const schema = jsonSchema();
 
   const unknownKey = (path: readonly string[]): Finding => {
-    const [suggestion] = nearMisses(path.at(-1) ?? '', knownKeys(schema, path.slice(0, -1)));
-    const hint = suggestion === undefined ? '' : ` Did you mean \`${suggestion}\`?`;
+    const at = { path, place: keyPlace(tree, path) };
+    if (isForeign(path)) return { ...at, severity: 'information', code: FOREIGN, message: '' };
+    const { hint, suggestion } = hintFor(schema, path);
     const message = `This key is not known and has no effect.${hint}`;
-    return { path, place: keyPlace(tree, path), severity: 'warning', code: 'unknown-key', message, suggestion };
+    return { ...at, severity: 'warning', code: 'unknown-key', message, suggestion };
   };
 
   const invalidValue = (path: readonly string[], node: Tree): Finding => {
@@ -144,10 +179,10 @@ function describeIssues(tree: ObjectTree): Describe {
     const choices = (wanted.enum ?? []).filter((choice) => typeof choice === 'string');
     const value = node.type === 'scalar' ? node.value : undefined;
     const [suggestion] = typeof value === 'string' ? nearMisses(value, choices) : [];
-    const hint = suggestion === undefined ? '' : ` Did you mean ${JSON.stringify(suggestion)}?`;
+    const hint = suggestion === undefined ? cure(wanted, value) : ` Did you mean ${JSON.stringify(suggestion)}?`;
     const index = Number(path.at(-1));
     const subject = Number.isInteger(index) && path.length > 1 ? `Item ${index} must be` : 'This must be';
-    const message = `${subject} ${expectedValue(wanted)}, and is ${writtenValue(node)}.${hint}`;
+    const message = `${subject} ${expectedValue(wanted)}, and is ${writtenValue(node, path)}.${hint}`;
     return { path, place: node.place, severity: 'error', code: 'invalid-value', message, suggestion };
   };
 
@@ -165,6 +200,25 @@ function describeIssues(tree: ObjectTree): Describe {
     const place = nodeAt(tree, path.slice(0, -1))?.place ?? tree.place;
     return [{ ...error, place, code: 'missing-key', message: `\`${path.at(-1)}\` is missing.` }];
   };
+}
+
+function isForeign(path: readonly string[]): boolean {
+  const key = path.at(-1) ?? '';
+  if (path.length === 1) return FOREIGN_SECTIONS.has(key);
+  return path[0] === 'provider' && path[2] === 'models' && path.length === 5 && UNUSED_MODEL_KEYS.has(key);
+}
+
+/** The most similar key of the level, else the same key one level below or above. */
+function hintFor(schema: JSONSchema.BaseSchema, path: readonly string[]): { hint: string; suggestion?: string } {
+  const key = path.at(-1) ?? '';
+  const level = path.slice(0, -1);
+  const below = knownKeys(schema, level).find((part) => knownKeys(schema, [...level, part]).includes(key));
+  if (below !== undefined) return { hint: ` Write it in \`${below}\`.` };
+  const above = level.slice(0, -1);
+  const isAbove = level.length > 0 && knownKeys(schema, above).includes(key);
+  if (isAbove) return { hint: ` Write it one level higher, beside \`${level.at(-1)}\`.` };
+  const [suggestion] = nearMisses(key, knownKeys(schema, level));
+  return suggestion === undefined ? { hint: '' } : { hint: ` Did you mean \`${suggestion}\`?`, suggestion };
 }
 
 /** A description of the names that are valid as the last key of the path. */

@@ -3,7 +3,9 @@ import { runSteps, type Steps } from '../../base/time-slices.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
+import type { Credential } from './origin.ts';
 import { splitProjectPart } from './project-part.ts';
+import { Secret } from './secret.ts';
 import type { ModelChoices, ProviderSettings, Settings } from './settings.ts';
 import { child, getEntries, isNull, mergeTrees, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
@@ -30,11 +32,13 @@ export function buildSettings(views: Views): Content {
 export function* buildSteps(views: Views): Steps<Content> {
   const effective = views.trustedWorkspace ? views.all : views.trusted;
   const providers = new Map<string, ProviderSettings>();
+  const restrictions = [views.trusted, views.untrusted].map(readRestriction);
+  const isOffered = (id: string) => restrictions.every((restriction) => restriction(id));
   const disabled = new Set<string>();
   for (const id of new Set([...providerIds(views.all), ...providerIds(views.trusted)])) {
     yield;
     const provider = buildProvider(id, views);
-    if (provider === null) disabled.add(id);
+    if (provider === null || !isOffered(id)) disabled.add(id);
     else if (provider !== undefined) providers.set(id, provider);
   }
   return {
@@ -42,6 +46,7 @@ export function* buildSteps(views: Views): Steps<Content> {
     ownChoices: readChoices(views.trusted),
     providers,
     disabledProviders: disabled,
+    offersProvider: isOffered,
     gateway: readGateway(child(views.trusted, 'gateway')),
     catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
     values: new SetValues(effective),
@@ -57,6 +62,16 @@ function readChoices(tree: ObjectTree): ModelChoices {
     ...(completionModel === undefined ? {} : { completionModel }),
     ...(nextEditModel === undefined ? {} : { nextEditModel }),
   };
+}
+
+/** `enabled_providers` and `disabled_providers` of trusted sources, or of a project: both only restrict. */
+function readRestriction(tree: ObjectTree): (id: string) => boolean {
+  const list = (key: string) => {
+    const node = child(tree, key);
+    return node && texts(plain(node));
+  };
+  const [enabled, disabled] = [list('enabled_providers'), list('disabled_providers')];
+  return (id) => (enabled?.includes(id) ?? true) && !disabled?.includes(id);
 }
 
 function refreshes(node: Tree | undefined): boolean {
@@ -117,6 +132,10 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'chunkTimeout',
   'headers',
   'simulated',
+  'authToken',
+  'organization',
+  'project',
+  'headerTimeout',
 ]);
 
 const NOTHING: JsonObject = {};
@@ -145,12 +164,31 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
     blacklist: texts(value('blacklist')),
     simulated: flag(own.simulated),
     problem: brokenAddress(node, options),
-    headers: credentials(child(options, 'headers')),
-    timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
+    headers: new Map([...optionHeaders(options), ...credentials(child(options, 'headers'))]),
+    timeout: time(own.timeout) ?? time(own.headerTimeout) ?? DEFAULT_TIMEOUT_MS,
     options: unknownMembers(own),
     models: readModels(child(node, 'models')),
     origin: node.place,
   };
+}
+
+/** Milliseconds, or `false` for no limit. */
+function time(value: unknown): number | false | undefined {
+  return value === false ? false : number(value);
+}
+
+/** Options that other tools have instead of a header (`CONNECTION_OPTIONS`). */
+const HEADER_OPTIONS: readonly (readonly [option: string, header: string, scheme: string])[] = [
+  ['authToken', 'authorization', 'Bearer '],
+  ['organization', 'openai-organization', ''],
+  ['project', 'openai-project', ''],
+];
+
+function optionHeaders(options: Tree | undefined): [string, Credential][] {
+  return HEADER_OPTIONS.flatMap(([option, header, scheme]) => {
+    const given = credential(child(options, option));
+    return given === undefined ? [] : [[header, { ...given, secret: new Secret(scheme + given.secret.reveal()) }]];
+  });
 }
 
 /** The options that are passed on unchanged. */
@@ -161,15 +199,12 @@ function unknownMembers(options: JsonObject): JsonObject {
 
 /** The message for an invalid address, which source-rules.ts replaces with `null`. */
 function brokenAddress(node: ObjectTree, options: Tree | undefined): string | undefined {
-  const named: readonly (readonly [string, Tree | undefined])[] = [
-    ['npm', child(node, 'npm')],
-    ['api', child(node, 'api')],
-    ['options.baseURL', child(options, 'baseURL')],
-    ['options.fimURL', child(options, 'fimURL')],
-    ['options.resourceName', child(options, 'resourceName')],
+  const places = [
+    ...['npm', 'api'].map((key) => ({ name: key, value: child(node, key) })),
+    ...['baseURL', 'fimURL', 'resourceName'].map((key) => ({ name: `options.${key}`, value: child(options, key) })),
   ];
-  const broken = named.find(([, value]) => isNull(value));
-  if (broken?.[1] === undefined) return undefined;
-  const { source, line } = broken[1].place;
-  return `\`${broken[0]}\` cannot be used (${source.path}, line ${line}), so nothing is sent.`;
+  const broken = places.find(({ value }) => isNull(value));
+  if (broken?.value === undefined) return undefined;
+  const { source, line } = broken.value.place;
+  return `The address (\`${broken.name}\`) cannot be used (${source.path}, line ${line}), so nothing is sent.`;
 }

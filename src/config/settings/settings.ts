@@ -212,6 +212,8 @@ export interface Settings extends ModelChoices {
   /** In order of first appearance. Disabled providers (`null`) are in `disabledProviders`. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly disabledProviders: ReadonlySet<string>;
+  /** Whether `enabled_providers` and `disabled_providers` leave it, also if only a key or the catalog knows it. */
+  readonly offersProvider?: (id: string) => boolean;
   readonly gateway: GatewaySettings;
   /** Whether the public catalog is fetched in the background; absent means yes. */
   readonly catalog?: { readonly refresh: boolean };

@@ -17,6 +17,9 @@ export interface SetValue {
 /** Keys whose texts are treated as secrets at any position, because vendors choose the names of their options. */
 export const LOOKS_SECRET = /key|token|secret|passw|auth|credential|cookie/i;
 
+/** All their texts are secrets. */
+const HIDDEN_PARTS = ['headers', 'byok', 'queryParams'];
+
 /** Every active value with its position in the source. Secrets are not exposed. */
 export class SetValues {
   readonly #tree: ObjectTree | undefined;
@@ -51,11 +54,15 @@ function* below(node: Tree, path: readonly string[]): Iterable<SetValue> {
 
 function setValue({ value, place: origin, reference }: ScalarTree, path: readonly string[]): SetValue {
   if (typeof value !== 'string') return { path, origin, secret: false, value };
-  const secret = reference !== undefined || path.some((key, at) => !isName(path, at) && LOOKS_SECRET.test(key));
-  if (secret || path.includes('headers') || path.includes('byok'))
+  if (reference !== undefined || isSecretPlace(path))
     return { path, origin, secret: true, ...(reference === undefined ? {} : { reference }) };
   // Some users put a key into the query of an address.
   return { path, origin, secret: false, value: value.replace(/^(https?:[^?#]*)[?#].*$/s, '$1?…') };
+}
+
+/** Whether values at a path are treated as secrets. */
+export function isSecretPlace(path: readonly string[]): boolean {
+  return path.some((key, at) => HIDDEN_PARTS.includes(key) || (!isName(path, at) && LOOKS_SECRET.test(key)));
 }
 
 /** Ids of providers and models are chosen by the user, so they do not mark a secret. */

@@ -92,8 +92,23 @@ function fit(model: Model, conversation: Conversation, choices: RequestChoices):
     ...(encrypted ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
     model: model.id,
     sampling: fitSampling(model, conversation.sampling),
-    maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),
+    maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap, () => promptTokens(conversation)),
   };
+}
+
+/** Fewer than vendors state for English, because code and other languages have fewer. */
+const CHARACTERS_A_TOKEN = 3;
+const TOKENS_A_MEDIUM = 1_600;
+
+/** A high estimate of the tokens of a prompt. */
+function promptTokens({ system, turns, tools }: Conversation): number {
+  let media = 0;
+  const text = JSON.stringify([system, turns, tools], (_key, value) => {
+    const isMedium = ['image', 'file', 'audio'].includes(value?.type);
+    if (isMedium) media += 1;
+    return isMedium ? undefined : value;
+  });
+  return Math.ceil(text.length / CHARACTERS_A_TOKEN) + media * TOKENS_A_MEDIUM;
 }
 
 const NOT_TAKEN = {

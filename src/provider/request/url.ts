@@ -1,4 +1,4 @@
-import { nonEmptyString } from '../../base/json.ts';
+import { nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import { upToFirst, withoutTrailing } from '../../base/text.ts';
 import type { Endpoint } from '../../catalog/model.ts';
 import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
@@ -28,16 +28,16 @@ export function upstreamURL(endpoint: Endpoint, path: string): string {
 }
 
 function versionedBase(endpoint: Endpoint): string {
+  return withParameters(pathBase(endpoint), endpoint.options.queryParams);
+}
+
+function pathBase(endpoint: Endpoint): string {
   const base = requireBase(endpoint);
-  const { pathname, hostname } = new URL(base);
+  const { pathname } = new URL(base);
   const bare = pathname === '/' || pathname === '';
   switch (endpoint.kind) {
-    case 'azure': {
-      // learn.microsoft.com, "Azure OpenAI v1 API": https://NAME.openai.azure.com/openai/v1/
-      const azure = bare && hostname.endsWith('.azure.com') ? joinURL(base, '/openai/v1') : base;
-      const versioned = /\/openai\/*$/.test(new URL(azure).pathname) ? joinURL(azure, '/v1') : azure;
-      return withApiVersion(versioned, nonEmptyString(endpoint.options.apiVersion));
-    }
+    case 'azure':
+      return azureBase(base, endpoint.options);
     case 'anthropic':
       // Anthropic's SDK expects the base without /v1, other SDKs expect it with /v1.
       return /\/v\d+\/*$/.test(pathname) ? base : joinURL(base, '/v1');
@@ -54,9 +54,41 @@ function versionedBase(endpoint: Endpoint): string {
   }
 }
 
+/** The newest version of the API by deployments that is not a preview (learn.microsoft.com, "API version lifecycle"). */
+const DEPLOYMENTS_VERSION = '2024-10-21';
+
+/**
+ * Azure has two forms of addresses: `https://NAME.openai.azure.com/openai/v1/` with the deployment in `model`
+ * (learn.microsoft.com, "Azure OpenAI v1 API"), and `…/openai/deployments/DEPLOYMENT/` with a dated `api-version`.
+ */
+function azureBase(base: string, options: Endpoint['options']): string {
+  const { pathname, hostname } = new URL(base);
+  const path = withoutTrailing(pathname, '/');
+  const version = nonEmptyString(options.apiVersion);
+  const deployment = nonEmptyString(options.deployment);
+  const byDeployment = options.useDeploymentBasedUrls === true || path.endsWith('/openai/deployments');
+  if (byDeployment && !/\/openai\/deployments\/[^/]+$/.test(path)) {
+    const root =
+      path === '' ? joinURL(base, '/openai') : base.replace(/\/openai\/(?:v1|deployments)\/*(?=$|\?)/, '/openai');
+    const placed = deployment === undefined ? root : joinURL(root, `/deployments/${encodeURIComponent(deployment)}`);
+    return withApiVersion(placed, version ?? DEPLOYMENTS_VERSION);
+  }
+  if (path.includes('/openai/deployments/')) return withApiVersion(base, version ?? DEPLOYMENTS_VERSION);
+  const azure = path === '' && hostname.endsWith('.azure.com') ? joinURL(base, '/openai/v1') : base;
+  const versioned = /\/openai\/*$/.test(new URL(azure).pathname) ? joinURL(azure, '/v1') : azure;
+  return withApiVersion(versioned, version);
+}
+
 function withApiVersion(base: string, version: string | undefined): string {
   if (version === undefined || base.includes('api-version=')) return base;
-  return `${base}${base.includes('?') ? '&' : '?'}api-version=${encodeURIComponent(version)}`;
+  return withParameters(base, { 'api-version': version });
+}
+
+function withParameters(base: string, parameters: unknown): string {
+  const query = Object.entries(objectOrEmpty(parameters)).flatMap(([name, value]) =>
+    typeof value === 'object' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`],
+  );
+  return query.length === 0 ? base : `${base}${base.includes('?') ? '&' : '?'}${query.join('&')}`;
 }
 
 /** @throws SvcError configuration_error with the reason why the provider can't be called. */
