@@ -5,7 +5,7 @@ import { msg, SvcError } from '../wire/errors/svc-error.ts';
 import { vendorError } from '../wire/errors/vendor-errors.ts';
 import { cleanError, withoutCredentials } from './echoed-credentials.ts';
 import { upstreamHeaders } from './request/headers.ts';
-import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
+import { joinURL, requireBase, upstreamURL, versionedAlternative, withoutVersion } from './request/url.ts';
 import { textUpTo } from './send-and-stream.ts';
 import { Deadline } from './time-limits.ts';
 import type { Transport } from './transport/transport.ts';
@@ -50,7 +50,10 @@ export async function listModels(endpoint: Endpoint, options: ListOptions): Prom
   for (const url of addresses) {
     const deadline = new Deadline(options.signal, { timeout: options.timeout ?? LIST_TIMEOUT_MS });
     try {
-      return await fetchList(url, headers, options, deadline.signal);
+      const models = await fetchList(url, headers, options, deadline.signal);
+      const other = versionedAlternative(endpoint, '/models');
+      if (url === other?.url) other.worked();
+      return models;
     } catch (thrown) {
       options.signal.throwIfAborted();
       if (!(thrown instanceof SvcError)) throw thrown;

@@ -55,6 +55,8 @@ export interface StreamedRequest {
   readonly framing: 'sse' | 'ndjson';
   readonly reader: () => StreamReader;
   readonly whole: (body: unknown) => readonly Event[];
+  /** A request that can succeed where this one was refused. Asked once, for the first refusal. */
+  readonly corrected?: (refusal: SvcError) => StreamedRequest | undefined;
 }
 
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -65,8 +67,10 @@ const DRAIN_MS = 250;
  * Sends a request and yields events. Retries as long as no output was yielded. Always ends with one `finish` or
  * one `error`. The socket is closed immediately if the iteration ends early or the signal fires.
  */
-export async function* sendAndStream(request: StreamedRequest, options: SendOptions): AsyncGenerator<Event> {
+export async function* sendAndStream(first: StreamedRequest, options: SendOptions): AsyncGenerator<Event> {
   const policy = { ...DEFAULT_RETRY, ...options.retry };
+  let request = first;
+  let refusal: SvcError | undefined;
   for (let attempt = 0; ; attempt++) {
     let shown = false;
     let failure: SvcError | undefined;
@@ -84,6 +88,14 @@ export async function* sendAndStream(request: StreamedRequest, options: SendOpti
       if (failure) break;
     }
     if (failure === undefined) return;
+    const corrected = shown || request !== first ? undefined : request.corrected?.(failure);
+    if (corrected !== undefined) {
+      request = corrected;
+      refusal = failure;
+      continue;
+    }
+    // The correction changed nothing: the first refusal is about what the user wrote.
+    if (refusal?.upstreamStatus !== undefined && failure.upstreamStatus === refusal.upstreamStatus) failure = refusal;
     const delayMs = shown || options.signal.aborted ? undefined : retryDelay(failure, attempt, policy);
     if (delayMs === undefined) {
       yield { type: 'error', error: failure };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../catalog/model.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { upstreamHeaders } from './request/headers.ts';
-import { upstreamURL } from './request/url.ts';
+import { addressesLearned, upstreamURL } from './request/url.ts';
 
 /** URL and headers of a request. */
 export interface UpstreamTarget {
@@ -13,7 +13,8 @@ export interface UpstreamTarget {
 }
 
 /** Cache by endpoint and path. Endpoints are immutable, and a lookup is faster than to create URLs and headers. */
-const KNOWN = new WeakMap<Endpoint, Map<string, UpstreamTarget>>();
+let known = new WeakMap<Endpoint, Map<string, UpstreamTarget>>();
+let learned = 0;
 
 /**
  * The target of requests to a path of an endpoint.
@@ -28,10 +29,14 @@ export function upstreamTarget(
   apiKey?: string,
 ): UpstreamTarget {
   if (apiKey !== undefined) return makeTarget(endpoint, path, format, apiKey);
-  let paths = KNOWN.get(endpoint);
+  if (learned !== addressesLearned()) {
+    learned = addressesLearned();
+    known = new WeakMap();
+  }
+  let paths = known.get(endpoint);
   if (paths === undefined) {
     paths = new Map();
-    KNOWN.set(endpoint, paths);
+    known.set(endpoint, paths);
   }
   let target = paths.get(path);
   if (target === undefined) {

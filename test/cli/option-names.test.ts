@@ -162,6 +162,20 @@ describe('options with the names of other tools', () => {
     });
   }
 
+  it('option names: a dated version of Azure with the v1 API is a warning', async () => {
+    const warned = async (options: object) => {
+      const provider = {
+        azure: { npm: '@ai-sdk/azure', options: { resourceName: 'r', ...options }, models: { m: {} } },
+      };
+      folder.global({ provider });
+      return (await svc(folder, ['config'])).err.includes('The v1 API of Azure refuses dated versions.');
+    };
+    const each = [dated, byDeployment, { apiVersion: 'preview' }, {}];
+    const found: boolean[] = [];
+    for (const options of each) found.push(await warned(options));
+    assert.deepEqual(found, [true, false, false, false]);
+  });
+
   it('option names: a misspelt address sends nothing, and says what to write', async () => {
     folder.env.XAI_API_KEY = 'CANARY';
     for (const [name, value] of Object.entries({

@@ -31,6 +31,7 @@ export function registryDiagnostics(
   ];
   return [
     ...providers,
+    ...[...settings.providers.values()].flatMap(({ id }) => datedVersion(id, settings, registry) ?? []),
     ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }])),
     ...poolMembers(settings).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
   ];
@@ -70,6 +71,19 @@ function unusable(
   if (isKnown(id, catalog)) return warning(at, `provider.${id}`, 'provider-incomplete', problem);
   const [near] = nearMisses(id, [...Object.keys(catalog.providers), ...VENDORS.keys()]);
   return warning(at, `provider.${id}`, 'unknown-provider', withHint(problem, near), near);
+}
+
+/** Azure's v1 API refuses a dated `api-version` (learn.microsoft.com, "Azure OpenAI v1 API"). */
+function datedVersion(id: string, settings: Settings, registry: Registry): Diagnostic | undefined {
+  const endpoint = registry.providers.get(id)?.endpoint;
+  const [written] = settings.values.at(['provider', id, 'options', 'apiVersion']);
+  if (endpoint?.kind !== 'azure' || typeof written?.value !== 'string' || !/^\d{4}-/.test(written.value))
+    return undefined;
+  if (endpoint.options.useDeploymentBasedUrls === true || endpoint.baseURL?.includes('/deployments')) return undefined;
+  const at = { origin: written.origin, length: written.value.length + 2 };
+  const message =
+    'The v1 API of Azure refuses dated versions. Remove `apiVersion`, or set `useDeploymentBasedUrls` to true.';
+  return warning(at, `provider.${id}.options.apiVersion`, 'dated-version', message);
 }
 
 /** A configured model that does not exist: its provider is unknown or has other models. */

@@ -50,8 +50,29 @@ function pathBase(endpoint: Endpoint): string {
     case 'inception':
       return bare ? joinURL(base, '/v1') : base;
     default:
-      return base;
+      return bare && VERSIONED.has(base) ? joinURL(base, '/v1') : base;
   }
+}
+
+/** Base addresses without a path whose API turned out to be below `/v1`. */
+const VERSIONED = new Set<string>();
+
+/** The number of addresses that turned out to be others: targets from before are not valid any more. */
+export function addressesLearned(): number {
+  return VERSIONED.size;
+}
+
+/**
+ * For a base address without a path that has nothing at `path`: the address below `/v1`. Call `worked` if it was right.
+ */
+export function versionedAlternative(
+  endpoint: Endpoint,
+  path: string,
+): { readonly url: string; worked(): void } | undefined {
+  const { baseURL } = endpoint;
+  if (baseURL === undefined || upstreamURL(endpoint, path) !== joinURL(baseURL, path)) return undefined;
+  if (!/^\/*$/.test(new URL(baseURL).pathname)) return undefined;
+  return { url: joinURL(baseURL, `/v1${path}`), worked: () => void VERSIONED.add(baseURL) };
 }
 
 /** The newest version of the API by deployments that is not a preview (learn.microsoft.com, "API version lifecycle"). */
