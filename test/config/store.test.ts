@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
@@ -76,6 +76,110 @@ describe('the settings store', () => {
     await changed;
     changed = next(store, ({ providers }) => providers.get('p')?.apiKey?.secret.reveal() === 'new');
     folder.write('home/.config/svc/k', 'new');
+    await changed;
+    store.dispose();
+  });
+
+  /** Sources: zed-industries/zed#38936, #48729; openshift/lightspeed-service#2955. */
+  const LINKS: Record<string, (places: { home: string; other: string }) => (model: string) => void> = {
+    'a file in another folder, which is written': ({ home, other }) => {
+      symlinkSync(path.join(other, 'svc.jsonc'), path.join(home, 'svc.jsonc'));
+      return (model) => writeFileSync(path.join(other, 'svc.jsonc'), JSON.stringify({ model }));
+    },
+    'a file in another folder, which is replaced': ({ home, other }) => {
+      symlinkSync(path.join(other, 'svc.jsonc'), path.join(home, 'svc.jsonc'));
+      return (model) => {
+        writeFileSync(path.join(other, 'new'), JSON.stringify({ model }));
+        renameSync(path.join(other, 'new'), path.join(other, 'svc.jsonc'));
+      };
+    },
+    'a chain of relative links': ({ home, other }) => {
+      mkdirSync(path.join(other, 'deep'));
+      symlinkSync(path.join('deep', 'last.jsonc'), path.join(other, 'svc.jsonc'));
+      symlinkSync(path.relative(home, path.join(other, 'svc.jsonc')), path.join(home, 'svc.jsonc'));
+      return (model) => writeFileSync(path.join(other, 'deep', 'last.jsonc'), JSON.stringify({ model }));
+    },
+    'a volume of Kubernetes, whose ..data is swapped': ({ home }) => {
+      symlinkSync(path.join('..data', 'svc.jsonc'), path.join(home, 'svc.jsonc'));
+      return (model) => {
+        mkdirSync(path.join(home, `..${model.slice(2)}`));
+        writeFileSync(path.join(home, `..${model.slice(2)}`, 'svc.jsonc'), JSON.stringify({ model }));
+        symlinkSync(`..${model.slice(2)}`, path.join(home, '..data_tmp'));
+        renameSync(path.join(home, '..data_tmp'), path.join(home, '..data'));
+      };
+    },
+  };
+  for (const [name, link] of Object.entries(LINKS)) {
+    it(`SettingsStore: follows svc.jsonc as a link to ${name}`, async () => {
+      using folder = new ProjectFolder();
+      const home = path.join(folder.home, '.config/svc');
+      const other = path.join(folder.home, 'dotfiles');
+      for (const each of [home, other]) mkdirSync(each, { recursive: true });
+      const write = link({ home, other });
+      write('a/1');
+      const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20 });
+      await store.refresh();
+      await store.watch();
+      assert.equal(store.current.model?.value, 'a/1');
+      for (const model of ['a/2', 'a/3']) {
+        const changed = next(store, (settings) => settings.model?.value === model);
+        write(model);
+        await changed;
+      }
+      store.dispose();
+    });
+  }
+
+  it('SettingsStore: follows a key file of a Kubernetes secret', async () => {
+    using folder = new ProjectFolder();
+    const secret = path.join(folder.home, 'secret');
+    mkdirSync(secret);
+    const swap = (key: string) => {
+      mkdirSync(path.join(secret, `..${key}`));
+      writeFileSync(path.join(secret, `..${key}`, 'key'), key);
+      symlinkSync(`..${key}`, path.join(secret, '..data_tmp'));
+      renameSync(path.join(secret, '..data_tmp'), path.join(secret, '..data'));
+    };
+    swap('first');
+    symlinkSync(path.join('..data', 'key'), path.join(secret, 'key'));
+    folder.global({ provider: { p: { options: { apiKey: `{file:${path.join(secret, 'key')}}` } } } });
+    const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20 });
+    await store.refresh();
+    await store.watch();
+    for (const key of ['second', 'third']) {
+      const changed = next(store, ({ providers }) => providers.get('p')?.apiKey?.secret.reveal() === key);
+      swap(key);
+      await changed;
+    }
+    store.dispose();
+  });
+
+  it('SettingsStore: finds a change that the system does not report', async () => {
+    using folder = new ProjectFolder();
+    const file = folder.global({ model: 'a/1' });
+    // Writing through another name of the file is not reported in its own folder.
+    const other = path.join(folder.home, 'other-name');
+    linkSync(file, other);
+    const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20, checkMs: 20 });
+    await store.refresh();
+    await store.watch();
+    const changed = next(store, ({ model }) => model?.value === 'a/unreported');
+    writeFileSync(other, '{"model": "a/unreported"}');
+    await changed;
+    store.dispose();
+  });
+
+  it('SettingsStore: a link to itself is a missing file', async () => {
+    using folder = new ProjectFolder();
+    const home = path.join(folder.home, '.config/svc');
+    mkdirSync(home, { recursive: true });
+    symlinkSync('svc.jsonc', path.join(home, 'svc.jsonc'));
+    const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20 });
+    await store.refresh();
+    await store.watch();
+    const changed = next(store, ({ model }) => model?.value === 'a/real');
+    rmSync(path.join(home, 'svc.jsonc'));
+    folder.global({ model: 'a/real' });
     await changed;
     store.dispose();
   });

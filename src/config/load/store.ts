@@ -1,4 +1,5 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disposable } from '../../base/disposable-store.ts';
@@ -13,6 +14,8 @@ export interface StoreTimes {
   readonly debounceMs?: number;
   /** Milliseconds until missing content is read again before it counts as deleted. */
   readonly settleMs?: number;
+  /** Milliseconds between checks for changes that the system did not report, as on network drives. */
+  readonly checkMs?: number;
 }
 
 /**
@@ -27,6 +30,10 @@ export class SettingsStore implements Disposable {
   /** Relevant file names for each watched folder. */
   #names = new Map<string, Set<string>>();
   #referenced: readonly string[] = [];
+  #files: readonly string[] = [];
+  /** Of `#files`, at the last load. */
+  #state = '';
+  #check: NodeJS.Timeout | undefined;
   #current: Settings | undefined;
   #memory: Memory | undefined;
   #running: Promise<Settings> | undefined;
@@ -37,12 +44,13 @@ export class SettingsStore implements Disposable {
 
   constructor(input: () => LoadInput, times: StoreTimes = {}) {
     this.#input = input;
-    this.#times = { debounceMs: 60, settleMs: 250, ...times };
+    this.#times = { debounceMs: 60, settleMs: 250, checkMs: 60_000, ...times };
   }
 
   dispose(): void {
     this.#disposed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#check);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
     this.#changed.dispose();
@@ -80,6 +88,11 @@ export class SettingsStore implements Disposable {
   async watch(): Promise<void> {
     this.#watching = true;
     await this.#follow();
+    this.#check ??= setInterval(() => void this.#compare(), this.#times.checkMs).unref();
+  }
+
+  async #compare(): Promise<void> {
+    if ((await stateOf(this.#files)) !== this.#state) this.#schedule();
   }
 
   async #load(): Promise<Settings> {
@@ -107,8 +120,9 @@ export class SettingsStore implements Disposable {
   async #follow(): Promise<void> {
     const names = new Map<string, Set<string>>();
     const input = this.#input();
-    for (const file of [...(await sourceFiles(input)), ...this.#referenced, allowedFoldersFile(input)]) {
-      const { folder, name } = nearestExisting(file);
+    this.#files = [...(await sourceFiles(input)), ...this.#referenced, allowedFoldersFile(input)];
+    this.#state = await stateOf(this.#files);
+    for (const { folder, name } of this.#files.flatMap(stepsTo)) {
       names.set(folder, (names.get(folder) ?? new Set()).add(name));
     }
     if (this.#disposed) return;
@@ -152,9 +166,57 @@ export class SettingsStore implements Disposable {
   }
 }
 
-/** The deepest existing folder on the path to a file, and the next name on that path. */
-function nearestExisting(file: string): { readonly folder: string; readonly name: string } {
-  let at = file;
-  while (path.dirname(at) !== at && !existsSync(path.dirname(at))) at = path.dirname(at);
-  return { folder: path.dirname(at), name: path.basename(at) };
+interface Step {
+  readonly folder: string;
+  readonly name: string;
+}
+
+/** Longer chains are loops (Linux: `ELOOP` after 40). */
+const MAX_LINKS = 40;
+
+/**
+ * The names whose change can change the content of a file: its own, and each symbolic link on the path to it. Kubernetes
+ * replaces the link `..data` beside a file that is itself a link. If a folder is missing, its name is the last step.
+ */
+function stepsTo(file: string): readonly Step[] {
+  const steps: Step[] = [];
+  let left = partsOf(file);
+  let folder = path.parse(file).root;
+  while (left.length > 0) {
+    const [name = '', ...rest] = left;
+    const at = path.join(folder, name);
+    const kind = kindOf(at);
+    if (kind === 'link' && steps.length < MAX_LINKS) {
+      steps.push({ folder, name });
+      const target = path.resolve(folder, readlinkSync(at));
+      folder = path.parse(target).root;
+      left = [...partsOf(target), ...rest];
+    } else if (kind === 'missing' || rest.length === 0) return [...steps, { folder, name }];
+    else {
+      folder = at;
+      left = rest;
+    }
+  }
+  return steps;
+}
+
+function partsOf(file: string): string[] {
+  return file.slice(path.parse(file).root.length).split(path.sep).filter(Boolean);
+}
+
+function kindOf(file: string): 'link' | 'other' | 'missing' {
+  try {
+    return lstatSync(file).isSymbolicLink() ? 'link' : 'other';
+  } catch {
+    return 'missing';
+  }
+}
+
+/** Changes if the content of one of the files was replaced, written or removed. */
+async function stateOf(files: readonly string[]): Promise<string> {
+  const states = files.map(async (file) => {
+    const found = await stat(file).catch(() => undefined);
+    return found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`;
+  });
+  return (await Promise.all(states)).join('\n');
 }
