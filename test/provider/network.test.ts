@@ -14,6 +14,7 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url';
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import { readProxies } from '../../src/provider/transport/proxies.ts';
 import type { Transport } from '../../src/provider/transport/transport.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
@@ -39,11 +40,12 @@ async function listening(server: Server, open: Server[]): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A forward proxy that also tunnels; `seen` gets the line of each request. */
+/** A forward proxy that also tunnels; `seen` gets the line of each request. Every host is this machine. */
 function proxyServer(seen: string[]): Server {
   const server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     const target = new URL(request.url ?? '');
+    target.hostname = '127.0.0.1';
     const { method, headers } = request;
     const onward = httpRequest(target, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -54,8 +56,8 @@ function proxyServer(seen: string[]): Server {
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     seen.push(`CONNECT ${request.url}`);
-    const [host = '', port = ''] = (request.url ?? '').split(':');
-    const onward = connect(Number(port), host, () => {
+    const [, port = ''] = (request.url ?? '').split(':');
+    const onward = connect(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       onward.pipe(socket).pipe(onward);
     });
@@ -72,7 +74,7 @@ describe('network to a provider', () => {
   afterEach(async () => {
     for (const server of open.splice(0)) {
       server.close();
-      server.closeAllConnections();
+      server.closeAllConnections?.();
     }
   });
 
@@ -187,21 +189,136 @@ describe('network to a provider', () => {
   it('network: the terminal uses HTTP_PROXY, except for hosts of NO_PROXY', async () => {
     const seen: string[] = [];
     const port = await listening(createServer(models), open);
-    const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
-    const baseURL = `http://127.0.0.1:${port}/v1`;
-    assert.equal((await modelsCommand(baseURL, { HTTP_PROXY: proxy })).out, 'here/one\n');
-    assert.deepEqual(seen.splice(0), [`GET ${baseURL}/models`]);
-    assert.equal((await modelsCommand(baseURL, { HTTP_PROXY: proxy, NO_PROXY: '127.0.0.1' })).out, 'here/one\n');
+    const host = `127.0.0.1:${await listening(proxyServer(seen), open)}`;
+    const baseURL = `http://models.example:${port}/v1`;
+    const through: readonly Record<string, string>[] = [
+      { HTTP_PROXY: `http://${host}` },
+      { http_proxy: `http://${host}`, HTTP_PROXY: 'http://127.0.0.1:1' },
+      { HTTP_PROXY: host },
+      { HTTP_PROXY: `http://${host}`, NO_PROXY: 'other.example,10.0.0.0/8,models.example:1' },
+    ];
+    for (const env of through) {
+      assert.deepEqual(await modelsCommand(baseURL, env), { out: 'here/one\n', err: '' }, JSON.stringify(env));
+      assert.deepEqual(seen.splice(0), [`GET ${baseURL}/models`]);
+    }
+    const around = [
+      '*',
+      'models.example',
+      '.example',
+      '*.example',
+      `models.example:${port}`,
+      'a.example models.example',
+    ];
+    for (const NO_PROXY of around) {
+      const { err } = await modelsCommand(baseURL, { HTTP_PROXY: `http://${host}`, NO_PROXY });
+      assert.match(err, /models\.example:\d+ could not be (?:found|looked up)/, NO_PROXY);
+    }
     assert.deepEqual(seen, []);
   });
 
+  it('network: this machine and networks of NO_PROXY are asked directly', async () => {
+    const seen: string[] = [];
+    const port = await listening(createServer(models), open);
+    const HTTP_PROXY = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
+    for (const host of ['127.0.0.1', 'localhost', '127.0.0.1.']) {
+      assert.equal((await modelsCommand(`http://${host}:${port}/v1`, { HTTP_PROXY })).out, 'here/one\n', host);
+    }
+    assert.deepEqual(seen, []);
+    // 192.0.2.0/24 is for documentation: no machine has such an address, so only the proxy answers.
+    const cases: Record<string, boolean> = { '192.0.2.0/24': true, '192.0.2.0/25': true, '192.0.2.128/25': false };
+    for (const [NO_PROXY, direct] of Object.entries(cases)) {
+      const proxies = readProxies({ HTTP_PROXY, NO_PROXY });
+      assert.equal(proxies?.isDirect(new URL(`http://192.0.2.9:${port}`)), direct, NO_PROXY);
+    }
+    const six = readProxies({ HTTP_PROXY, NO_PROXY: 'fd00::/8,[2001:db8::1]:443' });
+    const answers = ['http://[fd12::1]/', 'https://[2001:db8::1]/', 'http://[2001:db8::1]/', 'http://[::1]/'];
+    assert.deepEqual(
+      answers.map((url) => six?.isDirect(new URL(url))),
+      [true, true, false, true],
+    );
+  });
+
+  it('network: a variable that is no proxy is named in one line, for each command', async () => {
+    const wrong = {
+      HTTPS_PROXY: 'socks5h://127.0.0.1:1080',
+      http_proxy: 'socks5://127.0.0.1:1080',
+      https_proxy: 'ftp://proxy',
+      HTTP_PROXY: 'http://a b',
+    };
+    for (const [name, value] of Object.entries(wrong)) {
+      const { out, err } = await modelsCommand('http://models.example/v1', { [name]: value });
+      assert.equal(out, '');
+      assert.match(
+        err,
+        new RegExp(`^svc: ${name} (?:names a SOCKS proxy|is not the address of a proxy).*\n.*HOST:PORT.*\n$`),
+      );
+    }
+  });
+
+  for (const protocol of ['http', 'https']) {
+    it(`network: a proxy that wants a password, refuses or is down is blamed, without retries (${protocol})`, async () => {
+      const host = 'models.example:4433';
+      for (const status of [407, 403]) {
+        let asked = 0;
+        const refuse = (write: (head: string) => void) => {
+          asked += 1;
+          write(
+            `HTTP/1.1 ${status} No\r\nProxy-Authenticate: Basic\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno`,
+          );
+        };
+        const server = createTcpServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.once('data', () => refuse((head) => socket.end(head)));
+        });
+        const proxy = `127.0.0.1:${await listening(server as Server, open)}`;
+        const { error } = await throughProxy(`http://USER:CANARY@${proxy}`, `${protocol}://${host}/v1`);
+        if (status === 407) assert.match(error?.message ?? '', new RegExp(`^The proxy ${proxy} wants a user name`));
+        else if (protocol === 'https')
+          assert.equal(error?.message, `The proxy ${proxy} refuses the connection to ${host} (403).`);
+        assert.ok(!JSON.stringify(error).includes('CANARY'));
+        if (status === 407 || protocol === 'https') assert.deepEqual([asked, error?.retryable], [1, false]);
+      }
+      const { error } = await throughProxy('http://127.0.0.1:1', `${protocol}://${host}/v1`);
+      assert.equal(error?.message, 'The proxy 127.0.0.1:1 can’t be reached (ECONNREFUSED).');
+      assert.equal(error?.retryable, false);
+    });
+  }
+
+  async function throughProxy(proxy: string, baseURL: string) {
+    const transport = undiciTransport({ env: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } });
+    try {
+      return await answerOf(transport, baseURL);
+    } finally {
+      await transport.close();
+    }
+  }
+
   it('network: an https provider is reached in a tunnel through HTTPS_PROXY', async () => {
     const seen: string[] = [];
-    const port = await listening(createTlsServer(TLS, models), open);
+    const own = { key: readFileSync(certificate('example.key')), cert: readFileSync(certificate('example.pem')) };
+    const port = await listening(createTlsServer(own, models), open);
     const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
-    const env = { https_proxy: proxy, NODE_EXTRA_CA_CERTS: certificate('ca.pem') };
-    assert.equal((await modelsCommand(`https://127.0.0.1:${port}/v1`, env)).out, 'here/one\n');
-    assert.deepEqual(seen, [`CONNECT 127.0.0.1:${port}`]);
+    const env = { https_proxy: proxy, NODE_EXTRA_CA_CERTS: certificate('example.pem') };
+    assert.equal((await modelsCommand(`https://models.example:${port}/v1`, env)).out, 'here/one\n');
+    assert.deepEqual(seen, [`CONNECT models.example:${port}`]);
+  });
+
+  it('network: a certificate is advised only where one is missing', async () => {
+    const advice = /NODE_EXTRA_CA_CERTS/;
+    const tls = await listening(createTlsServer(TLS, models), open);
+    const plain = await listening(createServer(models), open);
+    const other = { key: readFileSync(certificate('example.key')), cert: readFileSync(certificate('example.pem')) };
+    const named = await listening(createTlsServer(other, models), open);
+    const transport = undiciTransport();
+    const actionAt = async (baseURL: string) => (await answerOf(transport, baseURL)).error?.action ?? '';
+    assert.match(await actionAt(`https://127.0.0.1:${tls}/v1`), advice);
+    assert.match(await actionAt(`https://127.0.0.1:${named}/v1`), advice);
+    assert.match(await actionAt(`https://127.0.0.1:${plain}/v1`), /does the server speak https at this port\?/);
+    await transport.close();
+    const trusting = { NODE_EXTRA_CA_CERTS: certificate('example.pem') };
+    const { err } = await modelsCommand(`https://127.0.0.1:${named}/v1`, trusting);
+    assert.match(err, /uses a certificate for another host name/);
+    assert.doesNotMatch(err, advice);
   });
 
   it('network: streams pass a proxy (transport of the gateway)', async () => {
@@ -216,14 +333,12 @@ describe('network to a provider', () => {
     );
     const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
     const transport = undiciTransport({ env: { HTTP_PROXY: proxy } });
-    const answer = await answerOf(transport, `http://127.0.0.1:${port}/v1`);
-    const fetched = await transport.fetch(`http://127.0.0.1:${port}/catalog`);
+    const address = `http://models.example:${port}`;
+    const answer = await answerOf(transport, `${address}/v1`);
+    const fetched = await transport.fetch(`${address}/catalog`);
     await fetched.text();
     await transport.close();
     assert.deepEqual(answer.parts, [{ type: 'text', text: 'fine' }]);
-    assert.deepEqual(seen, [
-      `POST http://127.0.0.1:${port}/v1/chat/completions`,
-      `GET http://127.0.0.1:${port}/catalog`,
-    ]);
+    assert.deepEqual(seen, [`POST ${address}/v1/chat/completions`, `GET ${address}/catalog`]);
   });
 });

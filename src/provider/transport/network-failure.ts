@@ -1,6 +1,7 @@
 import { isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
 import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
+import { proxyOf } from './proxy-failure.ts';
 
 /** Messages by error code, with the host `{0}` and the code `{1}`. Each is a key of l10n/. */
 const TEMPLATES: Readonly<Record<string, string>> = {
@@ -43,17 +44,62 @@ export function networkError(thrown: unknown, url: string): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const code = failureCode(thrown);
   if (code === 'EMFILE' || code === 'ENFILE') return noFiles(thrown, code);
-  const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
+  const proxy = proxyOf(thrown);
+  const ofProxy = proxy === undefined ? undefined : proxyError(thrown, proxy, hostName(url), code);
+  if (ofProxy !== undefined) return ofProxy;
+  const trust = code !== undefined && /CERT|VERIFY|TLS|SSL|EPROTO/.test(code);
   return new SvcError({
     errorType: 'network_error',
     message: networkMessage(thrown, hostName(url), code, trust),
     retryable: !trust,
     ...(code === undefined ? {} : { code }),
-    action: trust
-      ? msg('Add your company’s certificate with NODE_EXTRA_CA_CERTS.')
-      : msg('Check the network and the base URL.'),
+    action: actionFor(code),
     cause: thrown,
   });
+}
+
+/** Node's codes for a certificate whose issuer is not known (nodejs.org, "X509 certificate error codes"). */
+const UNKNOWN_ISSUER = /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|CERT_UNTRUSTED|CERT_CHAIN/;
+
+function actionFor(code = ''): MessageText {
+  if (UNKNOWN_ISSUER.test(code)) return msg('Add your company’s certificate with NODE_EXTRA_CA_CERTS.');
+  if (/WRONG_VERSION_NUMBER|EPROTO|PACKET_LENGTH/.test(code)) {
+    return msg('Check the base URL: does the server speak https at this port?');
+  }
+  return msg('Check the network and the base URL.');
+}
+
+/** Failures before the connection to the provider exists. */
+const CONNECTING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
+
+/** A failure of the proxy itself. It is not repeated: the proxy does not change within seconds. */
+function proxyError(thrown: unknown, proxy: string, host: string, code: string | undefined): SvcError | undefined {
+  const message = proxyMessage(thrown, proxy, host, code);
+  if (message === undefined) return undefined;
+  return new SvcError({
+    errorType: 'network_error',
+    message,
+    retryable: false,
+    ...(code === undefined ? {} : { code }),
+    action: msg('Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY.'),
+    cause: thrown,
+  });
+}
+
+function proxyMessage(thrown: unknown, proxy: string, host: string, code: string | undefined): MessageText | undefined {
+  const status = refusedStatus(thrown);
+  if (status === 407) return msg('The proxy {0} wants a user name and a password: http://USER:PASSWORD@{0}.', proxy);
+  if (status !== undefined) return msg('The proxy {0} refuses the connection to {1} ({2}).', proxy, host, status);
+  if (code === undefined || !CONNECTING.test(code)) return undefined;
+  return msg('The proxy {0} can’t be reached ({1}).', proxy, code);
+}
+
+/** The status of a proxy that refused a tunnel or a request. */
+function refusedStatus(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  // undici's words for a tunnel and for plain http.
+  const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(thrown.message) ?? [];
+  return status === undefined ? refusedStatus(thrown.cause) : Number(status);
 }
 
 /** The fault is on this machine, so the address of the provider would mislead. */

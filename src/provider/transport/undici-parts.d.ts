@@ -19,3 +19,13 @@ declare module 'undici/lib/api/index.js' {
   const api: Readonly<Record<string, unknown>>;
   export default api;
 }
+
+declare module 'undici/lib/handler/decorator-handler.js' {
+  import type { Dispatcher } from 'undici';
+
+  /** Passes all events to the inner handler. */
+  export default class DecoratorHandler implements Dispatcher.DispatchHandler {
+    constructor(handler: Dispatcher.DispatchHandler);
+    onResponseError(controller: Dispatcher.DispatchController, error: Error): void;
+  }
+}

@@ -3,9 +3,10 @@ import type { Dispatcher } from 'undici';
 import { singleHeader } from '../answer-start.ts';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
+import { ProxyDispatcher, readProxies } from './proxies.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { Agent, EnvHttpProxyAgent } from './undici.ts';
+import { Agent } from './undici.ts';
 
 export interface UndiciTransport extends Transport {
   /** The connection pool, for callers that forward bytes themselves. */
@@ -24,6 +25,8 @@ export interface UndiciOptions {
 /**
  * Uses undici's agent. Connections are kept open. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read at the start; Node
  * itself reads NODE_EXTRA_CA_CERTS. undici's time limits are off because the caller enforces its own.
+ *
+ * @throws SvcError configuration_error for a variable that is not the address of a proxy.
  */
 export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
   const agent = {
@@ -36,8 +39,9 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     connect: { timeout: 30_000 },
   };
   const proxies = readProxies(options.env ?? process.env);
-  // `EnvHttpProxyAgent` checks for a proxy at each request, which costs 5 % of the gateway's throughput.
-  const dispatcher = proxies === undefined ? new Agent(agent) : new EnvHttpProxyAgent({ ...agent, ...proxies });
+  const direct = new Agent(agent);
+  // Without a proxy, no request pays for the check.
+  const dispatcher = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
   return {
     send: followed.send,
@@ -46,16 +50,6 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     fetch: (input, init) => fetch(input, { ...init, dispatcher } as RequestInit),
     close: () => dispatcher.close(),
   };
-}
-
-/** Lower-case variables override upper-case ones, as in curl. */
-function readProxies(env: Readonly<Record<string, string | undefined>>) {
-  const variable = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
-  const httpProxy = variable('HTTP_PROXY');
-  const httpsProxy = variable('HTTPS_PROXY');
-  if (httpProxy === '' && httpsProxy === '') return undefined;
-  // No tunnel for plain http, as in curl: many proxies allow tunnels only to port 443.
-  return { httpProxy, httpsProxy, noProxy: variable('NO_PROXY'), proxyTunnel: false };
 }
 
 async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {
