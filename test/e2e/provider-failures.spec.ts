@@ -49,7 +49,7 @@ describe('providers that refuse requests', () => {
     await runCommand(page, 'Svc: Open Chat');
     const frame = await webviewFrame(page, '.composer textarea');
     await sendMessage(page, frame, 'Hello');
-    const note = frame.locator('.note', { hasText: /Rate limited, retrying in 1\d s/ });
+    const note = frame.locator('.note', { hasText: /Rate limited, retrying in \d+ s/ });
     await note.waitFor();
     await screenshot(page, 'rate-limit-chat');
     await note.locator('button', { hasText: 'Use another model' }).waitFor();
@@ -63,7 +63,7 @@ describe('providers that refuse requests', () => {
     await page.keyboard.type('some');
     await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
     const rows = page.locator('.quick-input-list .monaco-list-row');
-    await rows.filter({ hasText: /Try again now.*Rate limited, retrying in 1\d s.*Acme Models/s }).waitFor();
+    await rows.filter({ hasText: /Try again now.*Rate limited, retrying in \d+ s.*Acme Models/s }).waitFor();
     await rows.filter({ hasText: 'Stop retrying' }).waitFor();
     await rows.filter({ hasText: 'Use another model…' }).waitFor();
     await screenshot(page, 'rate-limit-menu');
