@@ -55,3 +55,21 @@ export interface Format {
   /** Folds events into a complete answer. @throws SvcError for an `error` event. */
   writeAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown>;
 }
+
+/** Changes the events of one answer. */
+export interface EventMapper {
+  map(events: readonly Event[]): readonly Event[];
+}
+
+/** The format with a change of the events that it reads. */
+export function withEvents(format: Format, create: () => EventMapper): Format {
+  return {
+    ...format,
+    streamReader: () => {
+      const reader = format.streamReader();
+      const mapper = create();
+      return { read: (frame) => mapper.map(reader.read(frame)), end: () => mapper.map(reader.end()) };
+    },
+    readAnswer: (body) => create().map(format.readAnswer(body)),
+  };
+}

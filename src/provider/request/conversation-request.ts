@@ -5,6 +5,7 @@ import type { Conversation, Sampling } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
 import { bridgeTools } from '../../wire/tools/tool-bridge.ts';
 import {
   normalizeIds,
@@ -69,7 +70,8 @@ export function conversationBody(
   const idRule = toolCallIdRule(endpoint.kind, endpoint.format);
   const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
   const written = adaptBody(model, format.writeRequest(fitted));
-  return { format, body: withOptions(model, written, choices.variant), repairs };
+  const read = withUniqueIds(format, conversation);
+  return { format: read, body: withOptions(model, written, choices.variant), repairs };
 }
 
 /** OpenAI refuses more stop sequences (API reference, "Create chat completion", `stop`). */

@@ -1,7 +1,7 @@
 import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
 import { isPackedReasoning } from '../packed-reasoning.ts';
-import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
+import { type IdRule, PLACEHOLDER_RESULT, type RepairChange, UpstreamIds } from './tool-call-repair.ts';
 
 export interface RepairedBody {
   /** The repaired body, or the same object if nothing changed. */
@@ -247,19 +247,20 @@ function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObj
   return rest.map((message, index) => (index === at ? joined : message));
 }
 
-/** Replaces invalid ids of calls and results at their positions in each format. */
+/** Replaces ids of calls and results that the upstream does not accept, at their positions in each format. */
 function normalizeBodyIds(
   format: FormatName,
   items: readonly unknown[],
   rule: IdRule,
   changes: RepairChange[],
 ): readonly unknown[] {
+  const ids = new UpstreamIds(rule, changes);
   const rename = (value: unknown, field: string, call: boolean): unknown => {
     const object = objectOrEmpty(value);
     const id = object[field];
-    if (typeof id !== 'string' || rule.valid.test(id)) return value;
-    if (call) changes.push({ kind: 'normalized-id', id });
-    return { ...object, [field]: rule.make(id) };
+    if (typeof id !== 'string') return value;
+    const name = call ? ids.nameCall(id) : ids.nameResult(id);
+    return name === id ? value : { ...object, [field]: name };
   };
   return items.map((value) => {
     const item = objectOrEmpty(value);
