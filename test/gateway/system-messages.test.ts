@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { placeSystemMessages } from '../../src/provider/request/system-messages.ts';
+import { placeSystemMessages } from '../../src/provider/profile/system-messages.ts';
 import { assertLinear } from '../linear-time.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
@@ -119,7 +119,7 @@ describe('system messages for Chat Completions upstreams', () => {
       await assertLinear(
         50_000,
         (size) => [first, ...Array.from({ length: size }, () => system('s'))],
-        (messages) => placeSystemMessages('openai-compatible', messages),
+        (messages) => placeSystemMessages('first', messages),
       );
     }
   });

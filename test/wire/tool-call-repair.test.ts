@@ -12,7 +12,6 @@ import {
   PLACEHOLDER_RESULT,
   RESPONSES_IDS,
   repairConversation,
-  toolCallIdRule,
 } from '../../src/wire/tools/tool-call-repair.ts';
 
 /** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
@@ -123,7 +122,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     it(`tool-call repair: ${format}: a valid history is the same object`, () => {
       const body = history(format, 'u a u a:x,y r:x,y a:z r:z u');
       const before = JSON.stringify(body);
-      assert.equal(repairBody(format, body, toolCallIdRule('openai', 'chat-completions')).body, body);
+      assert.equal(repairBody(format, body, { ids: OPENAI_CHAT_IDS }).body, body);
       assert.equal(JSON.stringify(body), before);
     });
 
@@ -156,19 +155,19 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     it(`tool-call repair: ${format}: does not change values that are not a history`, () => {
       for (const value of [undefined, null, 'text', 5, [null, 1, 'x', { role: 'user' }]]) {
         const body = { messages: value, input: value };
-        assert.equal(repairBody(format, body, MISTRAL_IDS).body, body);
+        assert.equal(repairBody(format, body, { ids: MISTRAL_IDS }).body, body);
       }
     });
 
     it(`tool-call repair: ${format}: ids are made valid for Anthropic, Mistral and OpenAI, and pairs still match`, () => {
       for (const [rule, bad] of RULES) {
-        const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), rule);
+        const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), { ids: rule });
         const [first, second, third, fourth] = writtenIds(body);
         assert.ok(first !== undefined && third !== undefined);
         assert.deepEqual([second, fourth], [first, third]);
         assert.equal(first !== third, rule.unique === true);
         for (const id of [first, third]) assert.match(id, rule.valid);
-        assert.equal(repairBody(format, body, rule).body, body);
+        assert.equal(repairBody(format, body, { ids: rule }).body, body);
       }
     });
 
@@ -176,8 +175,8 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       for (const [rule] of RULES) {
         const before = history(format, 'u a:call_0,b r:b,call_0 u a:call_0 r:call_0');
         const after = history(format, 'u a:call_0,b r:b,call_0 u a:call_0 r:call_0 a:call_0 r:call_0');
-        const ids = writtenIds(repairBody(format, before, rule).body);
-        assert.deepEqual(writtenIds(repairBody(format, after, rule).body).slice(0, ids.length), ids);
+        const ids = writtenIds(repairBody(format, before, { ids: rule }).body);
+        assert.deepEqual(writtenIds(repairBody(format, after, { ids: rule }).body).slice(0, ids.length), ids);
         assert.deepEqual(ids.slice(0, 2), [ids[3], ids[2]]);
         assert.equal(ids[4], ids[5]);
         assert.equal(ids[4] !== ids[0], rule.unique === true);

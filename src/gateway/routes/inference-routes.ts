@@ -1,8 +1,9 @@
-import { defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
+import { defined, isObject, type JsonObject, objectOrEmpty, omit, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
+import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
+import { rulesOf } from '../../provider/profile/profiles.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
-import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../provider/request/dialect.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
@@ -13,7 +14,6 @@ import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { repairBody } from '../../wire/tools/body-repair.ts';
-import { toolCallIdRule } from '../../wire/tools/tool-call-repair.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -90,10 +90,11 @@ function sameFormat(
   const { value } = received;
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
-  const repaired = repairBody(endpoint.format, value, toolCallIdRule(endpoint.kind, endpoint.format));
+  const rules = rulesOf(model);
+  const repaired = repairBody(endpoint.format, value, rules);
   for (const { kind } of repaired.changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
-  const adapted = adapt(model, repaired.body);
+  const adapted = fitChatBody(model, rules, withoutTemperature(model, repaired.body), 'own');
   const asIs = adapted === value && received.changed !== true && variant === undefined && isEmpty(model.options);
   const body = asIs
     ? spliceBody(received, model.id, add)
@@ -115,21 +116,9 @@ function sameFormat(
   };
 }
 
-/** Adapts a body to the vendor's variant of the format. Returns the same object if nothing changes. */
-function adapt(model: Model, body: JsonObject): JsonObject {
-  const { kind, format } = model.endpoint;
-  let adapted = body;
-  if (!model.temperature && 'temperature' in adapted) {
-    const { temperature: _, ...rest } = adapted;
-    adapted = rest;
-  }
-  if (format !== 'chat-completions') return adapted;
-  if (Array.isArray(adapted.messages)) {
-    const messages = adaptSystemMessages(model, adapted.messages);
-    if (messages !== adapted.messages) adapted = { ...adapted, messages };
-  }
-  const renamed = 'max_tokens' in adapted && wantsCompletionTokens(model);
-  return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
+/** A model that refuses `temperature` does not get it in any format. */
+function withoutTemperature(model: Model, body: JsonObject): JsonObject {
+  return model.temperature ? body : omit(body, ['temperature']);
 }
 
 /** Mistral always reports usage and refuses `stream_options`. */

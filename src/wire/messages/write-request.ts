@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
-import { imageTypeOfData } from '../media.ts';
+import { typeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
@@ -230,9 +230,7 @@ function writeMedia(part: ImagePart | FilePart): Body {
   if (part.type === 'image') {
     const { media } = part;
     const source =
-      media.kind === 'data'
-        ? { type: 'base64', media_type: imageTypeOfData(media), data: media.base64 }
-        : elsewhere(media);
+      media.kind === 'data' ? { type: 'base64', media_type: typeOfData(media), data: media.base64 } : elsewhere(media);
     return defined({ type: 'image', source, cache_control: part.cacheControl });
   }
   return defined({

@@ -1,5 +1,14 @@
-import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import {
+  append,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
+import { toolInput } from '../messages/tool-input.ts';
 import { isPackedReasoning } from '../packed-reasoning.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange, UpstreamIds } from './tool-call-repair.ts';
 
@@ -9,17 +18,25 @@ export interface RepairedBody {
   readonly changes: readonly RepairChange[];
 }
 
+/** What the upstream demands of the history. */
+export interface BodyRules {
+  readonly ids?: IdRule;
+  /** `object`: the server parses the arguments of calls. */
+  readonly callArguments?: 'any' | 'object';
+}
+
 /**
  * Tool-call repair (spec 4.2) on an unparsed request body that is passed on in its own format. Unknown fields are kept,
  * and valid items do not change. Ids are normalized last, so that calls and results are matched by the client's ids.
  */
-export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule): RepairedBody {
+export function repairBody(format: FormatName, body: JsonObject, rules: BodyRules = {}): RepairedBody {
   const field = format === 'responses' ? 'input' : 'messages';
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
   const paired = repair.pair(format, repair.ownReasoning(format, items));
-  const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
+  const called = rules.callArguments === 'object' ? repair.objectArguments(format, paired) : paired;
+  const named = rules.ids ? normalizeBodyIds(format, called, rules.ids, repair.changes) : called;
   return repair.changes.length === 0
     ? { body, changes: [] }
     : { body: { ...body, [field]: named }, changes: repair.changes };
@@ -63,6 +80,38 @@ class BodyRepair {
       if (kept === item) return [value];
       return Array.isArray(kept.content) && kept.content.length === 0 ? [] : [kept];
     });
+  }
+
+  /** Replaces arguments of functions that are not a JSON object. */
+  objectArguments(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    const repaired = (id: string, holder: JsonObject): string | undefined => {
+      const { arguments: text } = holder;
+      if (typeof text !== 'string' || isObject(parseJson(text))) return undefined;
+      this.changes.push({ kind: 'arguments', id });
+      return JSON.stringify(toolInput(text));
+    };
+    return items.map((value) => {
+      const item = objectOrEmpty(value);
+      if (format === 'responses' && item.type === 'function_call') {
+        const text = repaired(String(item.call_id), item);
+        return text === undefined ? value : { ...item, arguments: text };
+      }
+      if (format === 'messages') return mapList(value, 'content', (block) => this.#objectInput(block));
+      return mapList(value, 'tool_calls', (call) => {
+        const { id, function: definition } = objectOrEmpty(call);
+        if (!isObject(definition)) return call;
+        const text = repaired(String(id), definition);
+        return text === undefined ? call : { ...objectOrEmpty(call), function: { ...definition, arguments: text } };
+      });
+    });
+  }
+
+  #objectInput(value: unknown): unknown {
+    const block = objectOrEmpty(value);
+    if (block.type !== 'tool_use' || isObject(block.input)) return value;
+    this.changes.push({ kind: 'arguments', id: String(block.id) });
+    const text = typeof block.input === 'string' ? block.input : JSON.stringify(block.input ?? {});
+    return { ...block, input: toolInput(text) };
   }
 
   pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {

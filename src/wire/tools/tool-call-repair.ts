@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { append } from '../../base/json.ts';
 import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from '../conversation.ts';
-import type { FormatName } from '../format-name.ts';
 
 /** The result that the model receives for a call without a result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
@@ -15,6 +14,7 @@ export interface RepairChange {
     | 'placeholder-result'
     | 'normalized-id'
     | 'repeated-id'
+    | 'arguments'
     | 'foreign-reasoning';
   /** The client's id of the call or the item. */
   readonly id: string;
@@ -39,14 +39,6 @@ export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => ha
 /** OpenAI's limits of the length (API errors "string too long", of `call_id` and of `tool_calls[].id`). */
 export const RESPONSES_IDS: IdRule = { valid: /^[\s\S]{1,64}$/, make: (id) => hash(id), unique: true };
 export const OPENAI_CHAT_IDS: IdRule = { valid: /^[\s\S]{1,40}$/, make: (id) => hash(id).slice(0, 40) };
-
-/** The id rule of an upstream, if any. `kind` is an `Endpoint.kind`. */
-export function toolCallIdRule(kind: string, format: FormatName): IdRule | undefined {
-  if (kind === 'mistral') return MISTRAL_IDS;
-  if (format === 'messages' || kind === 'anthropic') return ANTHROPIC_IDS;
-  if (format === 'responses') return RESPONSES_IDS;
-  return kind === 'openai' || kind === 'azure' ? OPENAI_CHAT_IDS : undefined;
-}
 
 /**
  * Repairs the calls and results of a conversation (spec 4.2). If two calls in an assistant turn have the same id, the

@@ -1,0 +1,110 @@
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
+import { cleanSchema, PLAIN_SCHEMA } from '../../wire/tools/clean-schema.ts';
+import type { Rules } from './rules.ts';
+import { placeSystemMessages } from './system-messages.ts';
+
+/**
+ * Changes a body of Chat Completions to what the model's upstream accepts. A body that the client wrote for this format
+ * (`own`) loses only what a vendor is known to refuse. Returns the same object if nothing changes, and for the other
+ * formats.
+ */
+export function fitChatBody(
+  model: Pick<Model, 'endpoint' | 'reasoning'>,
+  rules: Rules,
+  body: JsonObject,
+  origin: 'own' | 'translated',
+): JsonObject {
+  if (model.endpoint.format !== 'chat-completions') return omit(body, rules.refused);
+  let fitted = body;
+  const messages = fitMessages(model, rules, body, origin);
+  if (messages !== body.messages) fitted = { ...fitted, messages };
+  const tools = fitTools(rules, body.tools, origin);
+  if (tools !== body.tools) fitted = { ...fitted, tools };
+  for (const [from, to] of Object.entries(rules.renamed)) fitted = rename(fitted, from, to);
+  fitted = omit(fitted, rules.refused);
+  fitted = omit(fitted, unmetNeeds(rules, fitted));
+  if (rules.nulls === 'refused')
+    fitted = omit(
+      fitted,
+      Object.keys(fitted).filter((field) => fitted[field] === null),
+    );
+  fitted = fitReasoningField(rules, fitted, origin);
+  const { requiredChoice } = rules;
+  return fitted.tool_choice === 'required' && requiredChoice !== 'required'
+    ? { ...fitted, tool_choice: requiredChoice }
+    : fitted;
+}
+
+/** Fields whose other field is absent or not set. */
+function unmetNeeds({ needs }: Rules, body: JsonObject): string[] {
+  return Object.entries(needs).flatMap(([field, needed]) =>
+    field in body && (body[needed] === undefined || body[needed] === null || body[needed] === false) ? [field] : [],
+  );
+}
+
+function fitReasoningField({ reasoningField }: Rules, body: JsonObject, origin: 'own' | 'translated'): JsonObject {
+  const { reasoning_effort: effort, ...rest } = body;
+  if (effort === undefined || reasoningField === 'reasoning_effort') return body;
+  if (reasoningField === 'none') return rest;
+  return origin === 'own' || typeof effort !== 'string' ? body : { ...rest, reasoning: { effort } };
+}
+
+function rename(body: JsonObject, from: string, to: string): JsonObject {
+  if (!(from in body)) return body;
+  const { [from]: value, ...rest } = body;
+  return { ...rest, [to]: rest[to] ?? value };
+}
+
+function fitMessages(
+  model: Pick<Model, 'reasoning'>,
+  rules: Rules,
+  { messages, reasoning_effort: effort }: JsonObject,
+  origin: 'own' | 'translated',
+): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const demanded = rules.reasoningHistory.demanded && model.reasoning && effort !== 'none';
+  const placed = placeSystemMessages(rules.systemMessages, messages);
+  const fitted = placed.map((message) => (isObject(message) ? fitMessage(rules, message, origin, demanded) : message));
+  return fitted.every((message, index) => message === placed[index]) ? placed : fitted;
+}
+
+function fitMessage(rules: Rules, message: JsonObject, origin: 'own' | 'translated', demanded: boolean): JsonObject {
+  let fitted = omit(message, rules.refusedInMessages);
+  const { text, details } = rules.reasoningHistory;
+  const calls = arrayOrEmpty(message.tool_calls).length > 0;
+  if (text === 'none' || (text === 'with-calls' && !calls)) fitted = omit(fitted, ['reasoning_content', 'reasoning']);
+  if (!details) fitted = omit(fitted, ['reasoning_details']);
+  if (demanded && calls && typeof fitted.reasoning_content !== 'string') fitted = { ...fitted, reasoning_content: '' };
+  if (!losesMarks(rules, origin)) return fitted;
+  fitted = omit(fitted, MARK);
+  const { content } = fitted;
+  if (!Array.isArray(content)) return fitted;
+  const unmarked = content.map((part) => (isObject(part) ? omit(part, MARK) : part));
+  return unmarked.every((part, index) => part === content[index]) ? fitted : { ...fitted, content: unmarked };
+}
+
+const MARK = ['cache_control'];
+
+function losesMarks({ cacheMarks }: Rules, origin: 'own' | 'translated'): boolean {
+  return cacheMarks === 'refused' || (cacheMarks === 'removed' && origin === 'translated');
+}
+
+function fitTools(rules: Rules, tools: unknown, origin: 'own' | 'translated'): unknown {
+  if (!Array.isArray(tools)) return tools;
+  const fitted = tools.map((tool) => (isObject(tool) ? fitTool(rules, tool, origin) : tool));
+  return fitted.every((tool, index) => tool === tools[index]) ? tools : fitted;
+}
+
+function fitTool(rules: Rules, tool: JsonObject, origin: 'own' | 'translated'): JsonObject {
+  const kept = losesMarks(rules, origin) ? omit(tool, MARK) : tool;
+  if (!isObject(kept.function)) return kept;
+  let definition = omit(kept.function, rules.refusedInTools);
+  const { parameters } = definition;
+  // The schemas of a translated request are already clean.
+  if (origin === 'own' && rules.schema !== PLAIN_SCHEMA && isObject(parameters)) {
+    const cleaned = cleanSchema(parameters, rules.schema);
+    if (cleaned !== parameters) definition = { ...objectOrEmpty(definition), parameters: cleaned };
+  }
+  return definition === kept.function ? kept : { ...kept, function: definition };
+}
