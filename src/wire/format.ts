@@ -36,6 +36,8 @@ export interface AnswerContext {
   readonly usageChunk?: boolean;
   /** Chat Completions: a tool call is streamed in one chunk, as Mistral does. */
   readonly wholeCalls?: boolean;
+  /** The upstream that answers (`issuerName`). Its opaque reasoning is marked with it. */
+  readonly issuer?: string;
   /** Responses: takes each finished output item as JSON, so that a later request can refer to it. */
   readonly keepItem?: (id: string, json: string) => void;
 }

@@ -364,14 +364,14 @@ export const LOSSES: readonly Loss[] = [
     from: [messages],
     to: [responses],
     happens: 'dropped',
-    how: 'only its vendor can read it, and gets it back (see below); to Chat Completions it is sent in `reasoning_details`',
+    how: 'only its provider can read it, and gets it back (see below)',
   },
   {
     what: 'encrypted reasoning',
     from: [responses],
     to: [messages],
     happens: 'dropped',
-    how: 'only its vendor can read it, and gets it back (see below); to Chat Completions it is sent in `reasoning_details`',
+    how: 'only its provider can read it, and gets it back (see below)',
   },
   {
     what: 'reasoning without a signature or encrypted content in the history',

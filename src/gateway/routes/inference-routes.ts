@@ -11,6 +11,7 @@ import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
+import { issuerName } from '../../wire/packed-reasoning.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { repairBody } from '../../wire/tools/body-repair.ts';
@@ -21,6 +22,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
+import { IssuerTransform } from '../relay/issuer-transform.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
@@ -45,9 +47,12 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: (candidate, byok, attempt) => {
             const same = candidate.model.endpoint.format === format.name;
+            // An organization's own credential is an account of its own.
+            const account = byok === undefined ? '' : (caller.organization?.id ?? '');
+            const keeper = itemKeeper(kept, caller, body.value);
             const request = same
-              ? sameFormat(deps, context, candidate, body, byok)
-              : translated(deps, context, candidate, body.value, format, byok, itemKeeper(kept, caller, body.value));
+              ? sameFormat(deps, context, candidate, body, byok, account)
+              : translated(deps, context, candidate, body.value, format, byok, account, keeper);
             return relayBody(deps.dispatcher, context, { ...request, attempt });
           },
         };
@@ -85,13 +90,15 @@ function sameFormat(
   { model, variant }: Candidate,
   received: RequestBody,
   byok: Credential | undefined,
+  account: string,
 ): BodyRequest {
   const { endpoint } = model;
   const { value } = received;
+  const issuer = issuerName(model.provider, account);
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
   const rules = rulesOf(model);
-  const repaired = repairBody(endpoint.format, value, rules);
+  const repaired = repairBody(endpoint.format, value, defined({ ...rules, issuer }));
   for (const { kind } of repaired.changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
   const adapted = fitChatBody(model, rules, withoutTemperature(model, repaired.body), 'own');
@@ -99,20 +106,22 @@ function sameFormat(
   const body = asIs
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
+  const transform = new StreamTransform({
+    format: endpoint.format,
+    provider: model.provider,
+    byok: byok !== undefined,
+    usageChunk: requestsUsageChunk(value),
+    converter: () =>
+      new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
+  });
   return {
     target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
     model,
     body,
     byok: byok !== undefined,
     stream: value.stream === true,
-    transform: new StreamTransform({
-      format: endpoint.format,
-      provider: model.provider,
-      byok: byok !== undefined,
-      usageChunk: requestsUsageChunk(value),
-      converter: () =>
-        new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
-    }),
+    transform:
+      endpoint.format === 'chat-completions' ? transform : new IssuerTransform(transform, endpoint.format, issuer),
   };
 }
 
@@ -169,10 +178,12 @@ function translated(
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
+  account: string,
   keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
-  const answer = { ...answerContext(context, client, body), ...defined({ keepItem }) };
-  const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
+  const issuer = issuerName(model.provider, account);
+  const answer = { ...answerContext(context, client, body), ...defined({ keepItem }), issuer };
+  const request = conversationBody(model, answer.request, defined({ variant, issuer }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {

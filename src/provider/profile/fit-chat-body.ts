@@ -1,5 +1,6 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
+import { readThoughtSignature, writeThoughtSignature } from '../../wire/chat-completions/thought-signature.ts';
 import { cleanSchema, PLAIN_SCHEMA } from '../../wire/tools/clean-schema.ts';
 import type { Rules } from './rules.ts';
 import { placeSystemMessages } from './system-messages.ts';
@@ -74,8 +75,9 @@ function fitMessage(rules: Rules, message: JsonObject, origin: 'own' | 'translat
   const { text, details } = rules.reasoningHistory;
   const calls = arrayOrEmpty(message.tool_calls).length > 0;
   if (text === 'none' || (text === 'with-calls' && !calls)) fitted = omit(fitted, ['reasoning_content', 'reasoning']);
-  if (!details) fitted = omit(fitted, ['reasoning_details']);
+  if (details === 'none') fitted = omit(fitted, ['reasoning_details']);
   if (demanded && calls && typeof fitted.reasoning_content !== 'string') fitted = { ...fitted, reasoning_content: '' };
+  if (message.role === 'assistant') fitted = fitThoughts(rules, fitted);
   if (!losesMarks(rules, origin)) return fitted;
   fitted = omit(fitted, MARK);
   const { content } = fitted;
@@ -84,6 +86,24 @@ function fitMessage(rules: Rules, message: JsonObject, origin: 'own' | 'translat
   return unmarked.every((part, index) => part === content[index]) ? fitted : { ...fitted, content: unmarked };
 }
 
+/** Google accepts this instead of a signature that another model can't have issued ("Thought signatures", FAQ). */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** Gemini's signatures: removed for other vendors, and added to the first call of an answer that lacks one. */
+function fitThoughts({ thoughtSignatures }: Rules, message: JsonObject): JsonObject {
+  const { tool_calls: calls } = message;
+  const kept = thoughtSignatures === 'none' ? omit(message, EXTRA) : message;
+  if (!Array.isArray(calls) || calls.length === 0) return kept;
+  const fitted = calls.map((call, index) => {
+    if (!isObject(call)) return call;
+    if (thoughtSignatures === 'none') return omit(call, EXTRA);
+    const missing = thoughtSignatures === 'required' && index === 0 && readThoughtSignature(call) === undefined;
+    return missing ? { ...call, ...writeThoughtSignature(NO_SIGNATURE) } : call;
+  });
+  return fitted.every((call, index) => call === calls[index]) ? kept : { ...kept, tool_calls: fitted };
+}
+
+const EXTRA = ['extra_content'];
 const MARK = ['cache_control'];
 
 function losesMarks({ cacheMarks }: Rules, origin: 'own' | 'translated'): boolean {

@@ -13,6 +13,7 @@ import type {
   UserPart,
 } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
+import type { ReasoningSignature } from '../../wire/event.ts';
 import { typedMedia } from '../../wire/media.ts';
 import { toolInput } from '../../wire/messages/tool-input.ts';
 import { cleanSchema } from '../../wire/tools/clean-schema.ts';
@@ -21,6 +22,13 @@ import type { Rules } from './rules.ts';
 
 /** The user's message where a vendor demands one and the client has none. */
 const CONTINUE: Turn = { role: 'user', parts: [{ type: 'text', text: 'Continue.' }] };
+
+export interface FitOptions {
+  /** Maximum number of output tokens if the client sets none. */
+  readonly outputCap?: number | undefined;
+  /** The name of the upstream (`issuerName`). Reasoning of other issuers is left out. */
+  readonly issuer?: string | undefined;
+}
 
 /**
  * Changes a conversation to what the model's upstream accepts: limits, reasoning, sampling, tools and the history.
@@ -31,7 +39,7 @@ export function fitConversation(
   model: Model,
   rules: Rules,
   conversation: Conversation,
-  outputCap?: number,
+  { outputCap, issuer }: FitOptions = {},
 ): Conversation {
   const { maxTokens } = conversation;
   // The vendor refuses a limit above the model's.
@@ -49,7 +57,7 @@ export function fitConversation(
     ...fitSampling(model, rules, reasoned),
     ...fitTools(model, rules, reasoned),
     system: reasoned.system.filter(({ text }) => text.trim() !== ''),
-    turns: fitTurns(rules, reasoned.turns),
+    turns: fitTurns(rules, withOwnReasoning(model, rules, reasoned.turns, issuer)),
   };
 }
 
@@ -88,6 +96,25 @@ function fitTool(tool: Tool, { schema }: Rules): Tool {
   const parameters = cleanSchema(tool.parameters, schema);
   const complete = isObject(parameters.properties) ? parameters : { ...parameters, properties: {} };
   return { ...tool, parameters: tool.custom === undefined ? complete : tool.parameters };
+}
+
+/** Leaves out the reasoning that another provider or account issued: the upstream would refuse it. */
+function withOwnReasoning(
+  { endpoint }: Model,
+  rules: Rules,
+  turns: readonly Turn[],
+  issuer: string | undefined,
+): readonly Turn[] {
+  const chat = endpoint.format === 'chat-completions';
+  const foreignFormat = chat && rules.reasoningHistory.details !== 'any';
+  const isOwn = (seal: ReasoningSignature): boolean =>
+    (seal.issuer === undefined || seal.issuer === issuer) && !(foreignFormat && seal.vendor !== 'chat-completions');
+  const keep = (part: AssistantPart): AssistantPart[] => {
+    if (part.type !== 'reasoning' || part.seals.length === 0) return [part];
+    const seals = part.seals.filter(isOwn);
+    return seals.length === 0 ? [] : [{ ...part, seals }];
+  };
+  return turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: turn.parts.flatMap(keep) } : turn));
 }
 
 function fitTurns(rules: Rules, turns: readonly Turn[]): readonly Turn[] {

@@ -6,7 +6,7 @@ import { type Profile, type Rules, row } from './rules.ts';
 export const BASE_RULES: Rules = {
   callArguments: 'object',
   schema: PLAIN_SCHEMA,
-  reasoningHistory: { text: 'kept', details: true, demanded: false },
+  reasoningHistory: { text: 'kept', details: 'own', demanded: false },
   thoughtSignatures: 'none',
   systemMessages: 'first',
   blankText: 'kept',
@@ -79,7 +79,7 @@ export const FORMAT_PROFILES: readonly Profile[] = [
       row('roles', 'any', 'messages of one role in a row are joined', 'Anthropic API reference, "Create a Message"'),
       row(
         'reasoningHistory',
-        { text: 'kept', details: false, demanded: false },
+        { text: 'kept', details: 'none', demanded: false },
         'only thinking that the same provider and account has signed; without it, thinking is turned off in a tool loop',
         'Anthropic, "Extended thinking" ("Invalid `signature` in `thinking` block")',
       ),
@@ -109,7 +109,7 @@ export const FORMAT_PROFILES: readonly Profile[] = [
       ),
       row(
         'reasoningHistory',
-        { text: 'kept', details: false, demanded: false },
+        { text: 'kept', details: 'none', demanded: false },
         'only reasoning that the same provider and account has encrypted',
         'OpenAI API ("The encrypted content … could not be verified")',
       ),

@@ -5,8 +5,8 @@ import type { IdRule } from '../../wire/tools/tool-call-repair.ts';
 export interface ReasoningHistory {
   /** The text: with each message, only with tool calls, or with none. */
   readonly text: 'kept' | 'with-calls' | 'none';
-  /** `reasoning_details`. */
-  readonly details: boolean;
+  /** `reasoning_details`: of its own reasoning, also that of Messages and Responses, or none. */
+  readonly details: 'own' | 'any' | 'none';
   /** Each tool call needs a text while the model reasons. It may be empty. */
   readonly demanded: boolean;
 }

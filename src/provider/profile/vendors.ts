@@ -34,7 +34,7 @@ const GEMINI_SCHEMA: SchemaRules = {
 const GEMINI_FIELDS =
   'ai.google.dev, "OpenAI compatibility"; leookun/cursor-byok#112 ("Unknown name \\"prompt_cache_key\\"")';
 const GROQ = 'console.groq.com, "OpenAI compatibility"; zed-industries/zed#36215';
-const NONE = { text: 'none', details: false, demanded: false } as const;
+const NONE = { text: 'none', details: 'none', demanded: false } as const;
 const LOCAL_PATTERNS =
   "ggml-org/llama.cpp, `json-schema-to-grammar` (\"Pattern must start with '^' and end with '$'\")";
 
@@ -172,7 +172,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     rows: [
       row(
         'reasoningHistory',
-        { text: 'with-calls', details: false, demanded: true },
+        { text: 'with-calls', details: 'none', demanded: true },
         '`reasoning_content` with each tool call while the model reasons, at least an empty text; elsewhere none',
         'api-docs.deepseek.com, "Thinking mode"; earendil-works/pi#3636',
       ),
@@ -198,7 +198,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     rows: [
       row(
         'reasoningHistory',
-        { text: 'kept', details: false, demanded: true },
+        { text: 'kept', details: 'none', demanded: true },
         '`reasoning_content` with each tool call while the model reasons, at least an empty text',
         'bytedance/deer-flow#3043 ("reasoning_content is missing in assistant tool call message")',
       ),
@@ -365,6 +365,12 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     name: 'OpenRouter',
     covers: (model) => isChat(model) && model.endpoint.kind === 'openrouter',
     rows: [
+      row(
+        'reasoningHistory',
+        { text: 'kept', details: 'any', demanded: false },
+        '`reasoning_details`, also of Claude and OpenAI, that it issued',
+        'openrouter.ai, "Reasoning tokens"',
+      ),
       row('reasoningField', 'reasoning', 'the effort in `reasoning`', 'openrouter.ai, "Reasoning tokens"'),
       row('cacheMarks', 'kept', '`cache_control` on parts', 'openrouter.ai, "Prompt caching"'),
     ],
@@ -373,6 +379,13 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     name: 'Another Svc gateway',
     covers: (model) => isChat(model) && model.endpoint.kind === 'svc',
     rows: [
+      row(
+        'reasoningHistory',
+        { text: 'kept', details: 'any', demanded: false },
+        '`reasoning_details`, also of Claude and OpenAI, that it issued',
+        'this page',
+      ),
+      row('thoughtSignatures', 'kept', '`extra_content` of tool calls returns', 'this page'),
       row('systemMessages', 'anywhere', 'system messages anywhere: that gateway places them', 'this page'),
       row('roles', 'any', 'messages of one role in a row', 'this page'),
       row('cacheMarks', 'kept', '`cache_control` on parts', 'this page'),

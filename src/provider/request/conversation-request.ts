@@ -17,6 +17,8 @@ export interface RequestChoices {
   readonly variant?: string;
   /** Maximum number of output tokens to request, default 32,000. */
   readonly outputCap?: number;
+  /** The name of the upstream and its account (`issuerName`). Reasoning that others issued is left out. */
+  readonly issuer?: string;
   /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
 }
@@ -63,7 +65,7 @@ export function conversationBody(
   const rules = rulesOf(model);
   const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
   const repaired = repairConversation(bridged, repairs);
-  const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices.outputCap);
+  const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
   const read = withUniqueIds(format, conversation);

@@ -17,6 +17,7 @@ import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
 import { writeSharedFields } from '../request-fields.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
+import { thoughtOfPart, writeThoughtSignature } from './thought-signature.ts';
 
 /** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
 export function writeChatRequest(conversation: Conversation): Record<string, unknown> {
@@ -140,16 +141,9 @@ function writeFile(part: FilePart): Record<string, unknown> {
 }
 
 function writeAssistant(parts: readonly AssistantPart[], name: string | undefined): Record<string, unknown> {
-  const text: string[] = [];
-  const refusal: string[] = [];
-  const calls: Record<string, unknown>[] = [];
-  const reasoning: ReasoningPart[] = [];
-  for (const part of parts) {
-    if (part.type === 'text') text.push(part.text);
-    else if (part.type === 'refusal') refusal.push(part.text);
-    else if (part.type === 'reasoning') reasoning.push(part);
-    else calls.push(writeToolCall(part));
-  }
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
+  const { calls, reasoning, signed } = writeCalls(parts);
   const details = writeReasoningDetails(reasoning);
   return defined({
     role: 'assistant',
@@ -158,12 +152,40 @@ function writeAssistant(parts: readonly AssistantPart[], name: string | undefine
     reasoning_content: reasoning.map((part) => part.text).join('') || undefined,
     reasoning_details: details.length > 0 ? details : undefined,
     tool_calls: calls.length > 0 ? calls : undefined,
+    ...signed,
     name,
   });
 }
 
+interface WrittenCalls {
+  readonly calls: readonly Record<string, unknown>[];
+  readonly reasoning: readonly ReasoningPart[];
+  /** Gemini's signature of the message. */
+  readonly signed: Record<string, unknown>;
+}
+
+/** The calls and the reasoning of an answer. Signatures of thoughts are written with the calls that follow them. */
+export function writeCalls(parts: readonly AssistantPart[]): WrittenCalls {
+  const calls: Record<string, unknown>[] = [];
+  const reasoning: ReasoningPart[] = [];
+  let signed: Record<string, unknown> = {};
+  let next: Record<string, unknown> = {};
+  for (const part of parts) {
+    if (part.type === 'tool-call') {
+      calls.push({ ...writeToolCall(part), ...next });
+      next = {};
+    }
+    if (part.type !== 'reasoning') continue;
+    const thought = thoughtOfPart(part);
+    if (thought === undefined) reasoning.push(part);
+    else if (thought.place === 'call') next = writeThoughtSignature(thought.signature);
+    else signed = writeThoughtSignature(thought.signature);
+  }
+  return { calls, reasoning, signed };
+}
+
 /** Empty arguments of a function become `{}`: a call of a tool without parameters has none, but JSON requires a value. */
-export function writeToolCall(call: ToolCallPart): Record<string, unknown> {
+function writeToolCall(call: ToolCallPart): Record<string, unknown> {
   if (call.custom) return { id: call.id, type: 'custom', custom: { name: call.name, input: call.arguments } };
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() || '{}' } };
 }

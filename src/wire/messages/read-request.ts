@@ -24,7 +24,7 @@ import type {
   VendorTool,
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
-import { unpackReasoning } from '../packed-reasoning.ts';
+import { readSeal } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -272,12 +272,16 @@ function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
     case 'thinking': {
       const signature = nonEmptyString(block.signature);
       const seals =
-        signature === undefined ? [] : [unpackReasoning(signature) ?? { vendor: 'messages' as const, signature }];
+        signature === undefined ? [] : [readSeal(signature, (text) => ({ vendor: 'messages', signature: text }))];
       return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
     }
     case 'redacted_thinking': {
       const redacted = nonEmptyString(block.data) ?? '';
-      return { type: 'reasoning', text: '', seals: [unpackReasoning(redacted) ?? { vendor: 'messages', redacted }] };
+      return {
+        type: 'reasoning',
+        text: '',
+        seals: [readSeal(redacted, (text) => ({ vendor: 'messages', redacted: text }))],
+      };
     }
     case 'tool_use': {
       const id = nonEmptyString(block.id);

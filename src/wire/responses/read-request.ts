@@ -24,7 +24,7 @@ import type {
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
-import { unpackReasoning } from '../packed-reasoning.ts';
+import { readSeal } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -307,8 +307,9 @@ export function readReasoningItem(item: JsonObject): ReasoningPart {
   const id = nonEmptyString(item.id);
   const encrypted = nonEmptyString(item.encrypted_content);
   const text = texts.filter((part) => part !== '').join('\n\n');
-  const packed = encrypted === undefined ? undefined : unpackReasoning(encrypted);
-  if (packed !== undefined) return { type: 'reasoning', text, seals: [packed] };
-  if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
-  return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };
+  if (encrypted !== undefined) {
+    const seal = readSeal(encrypted, (own) => ({ vendor: 'responses', id: id ?? '', encrypted: own }));
+    return { type: 'reasoning', text, seals: [seal] };
+  }
+  return { type: 'reasoning', text, seals: id === undefined ? [] : [{ vendor: 'responses', id }] };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
 import { toolInput } from '../messages/tool-input.ts';
-import { isPackedReasoning } from '../packed-reasoning.ts';
+import { OwnReasoning, withoutLostThinking } from './own-reasoning.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange, UpstreamIds } from './tool-call-repair.ts';
 
 export interface RepairedBody {
@@ -23,6 +23,8 @@ export interface BodyRules {
   readonly ids?: IdRule;
   /** `object`: the server parses the arguments of calls. */
   readonly callArguments?: 'any' | 'object';
+  /** The upstream (`issuerName`). Reasoning of other issuers is removed. */
+  readonly issuer?: string;
 }
 
 /**
@@ -34,18 +36,26 @@ export function repairBody(format: FormatName, body: JsonObject, rules: BodyRule
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
-  const paired = repair.pair(format, repair.ownReasoning(format, items));
+  const paired = repair.pair(format, repair.ownReasoning(format, items, rules.issuer));
   const called = rules.callArguments === 'object' ? repair.objectArguments(format, paired) : paired;
   const named = rules.ids ? normalizeBodyIds(format, called, rules.ids, repair.changes) : called;
-  return repair.changes.length === 0
-    ? { body, changes: [] }
-    : { body: { ...body, [field]: named }, changes: repair.changes };
+  if (repair.changes.length === 0 && !repair.unmarked) return { body, changes: [] };
+  const repaired = { ...body, [field]: named };
+  const foreign = format === 'messages' && repair.changes.some(({ kind }) => kind === 'foreign-reasoning');
+  return { body: foreign ? withoutLostThinking(repaired) : repaired, changes: repair.changes };
 }
 
 /** Whether the item may contain a call, a result or reasoning of any format. Most conversations have none. */
 function ofTools(value: unknown): boolean {
-  const { role, tool_calls, content, type } = objectOrEmpty(value);
-  if (type === 'reasoning' || isCallOutput(type) || ownEntry(CALL_OUTPUTS, String(type)) !== undefined) return true;
+  const { role, tool_calls, reasoning_details, content, type } = objectOrEmpty(value);
+  if (
+    type === 'reasoning' ||
+    type === 'compaction' ||
+    reasoning_details !== undefined ||
+    isCallOutput(type) ||
+    ownEntry(CALL_OUTPUTS, String(type)) !== undefined
+  )
+    return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
@@ -57,29 +67,19 @@ interface Calls {
 
 class BodyRepair {
   readonly changes: RepairChange[] = [];
+  /** Names of issuers were removed. */
+  unmarked = false;
 
   /**
-   * Removes reasoning that another upstream issued and the gateway packed for the client (packed-reasoning.ts): this
-   * upstream would refuse it.
+   * Removes reasoning that another upstream issued, and the names of issuers from the rest: no upstream knows them.
+   *
+   * @param issuer the upstream (`issuerName`).
    */
-  ownReasoning(format: FormatName, items: readonly unknown[]): readonly unknown[] {
-    if (format === 'chat-completions') return items;
-    const foreign = (value: JsonObject): boolean =>
-      [value.signature, value.data, value.encrypted_content].some(isPackedReasoning);
-    return items.flatMap((value) => {
-      const item = objectOrEmpty(value);
-      if (item.type === 'reasoning' && foreign(item)) {
-        this.changes.push({ kind: 'foreign-reasoning', id: nonEmptyString(item.id) ?? '' });
-        return [];
-      }
-      const kept = this.#list(item, 'content', (block) => {
-        const isKept = (block.type !== 'thinking' && block.type !== 'redacted_thinking') || !foreign(block);
-        if (!isKept) this.changes.push({ kind: 'foreign-reasoning', id: '' });
-        return isKept;
-      });
-      if (kept === item) return [value];
-      return Array.isArray(kept.content) && kept.content.length === 0 ? [] : [kept];
-    });
+  ownReasoning(format: FormatName, items: readonly unknown[], issuer: string | undefined): readonly unknown[] {
+    const own = new OwnReasoning(issuer, () => this.changes.push({ kind: 'foreign-reasoning', id: '' }));
+    const kept = items.flatMap((item) => own.item(format, item));
+    this.unmarked = own.changed;
+    return own.changed ? kept : items;
   }
 
   /** Replaces arguments of functions that are not a JSON object. */
