@@ -2,7 +2,9 @@ import { defined, isObject, type JsonObject, objectOrEmpty, omit, requestJson } 
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
+import { fitMessagesBody } from '../../provider/profile/fit-messages-body.ts';
 import { rulesOf } from '../../provider/profile/profiles.ts';
+import type { Rules } from '../../provider/profile/rules.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
@@ -43,7 +45,7 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
           repeatable: true,
-          promptHead: () => promptHead(body.value),
+          promptHead: () => promptHead(body.value, (name) => context.header(name)),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: (candidate, byok, attempt) => {
             const same = candidate.model.endpoint.format === format.name;
@@ -101,7 +103,7 @@ function sameFormat(
   const repaired = repairBody(endpoint.format, value, defined({ ...rules, issuer }));
   for (const { kind } of repaired.changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
-  const adapted = fitChatBody(model, rules, withoutTemperature(model, repaired.body), 'own');
+  const adapted = fitOwnBody(model, rules, withoutTemperature(model, repaired.body));
   const asIs = adapted === value && received.changed !== true && variant === undefined && isEmpty(model.options);
   const body = asIs
     ? spliceBody(received, model.id, add)
@@ -123,6 +125,10 @@ function sameFormat(
     transform:
       endpoint.format === 'chat-completions' ? transform : new IssuerTransform(transform, endpoint.format, issuer),
   };
+}
+
+function fitOwnBody(model: Model, rules: Rules, body: JsonObject): JsonObject {
+  return model.endpoint.format === 'messages' ? fitMessagesBody(rules, body) : fitChatBody(model, rules, body, 'own');
 }
 
 /** A model that refuses `temperature` does not get it in any format. */

@@ -23,7 +23,7 @@ export function fitChatBody(
   const tools = fitTools(rules, body.tools, origin);
   if (tools !== body.tools) fitted = { ...fitted, tools };
   for (const [from, to] of Object.entries(rules.renamed)) fitted = rename(fitted, from, to);
-  fitted = omit(fitted, rules.refused);
+  fitted = omit(fitted, losesMarks(rules, origin) ? [...rules.refused, ...MARK] : rules.refused);
   fitted = omit(fitted, unmetNeeds(rules, fitted));
   if (rules.nulls === 'refused')
     fitted = omit(
@@ -79,11 +79,21 @@ function fitMessage(rules: Rules, message: JsonObject, origin: 'own' | 'translat
   if (demanded && calls && typeof fitted.reasoning_content !== 'string') fitted = { ...fitted, reasoning_content: '' };
   if (message.role === 'assistant') fitted = fitThoughts(rules, fitted);
   if (!losesMarks(rules, origin)) return fitted;
-  fitted = omit(fitted, MARK);
+  fitted = withoutMarks(omit(fitted, MARK), 'tool_calls');
   const { content } = fitted;
-  if (!Array.isArray(content)) return fitted;
-  const unmarked = content.map((part) => (isObject(part) ? omit(part, MARK) : part));
-  return unmarked.every((part, index) => part === content[index]) ? fitted : { ...fitted, content: unmarked };
+  // A list was only needed for the mark.
+  const [only] = Array.isArray(content) && content.length === 1 ? content : [];
+  if (message.role === 'tool' && isObject(only) && MARK.some((mark) => mark in only) && typeof only.text === 'string') {
+    return { ...fitted, content: only.text };
+  }
+  return withoutMarks(fitted, 'content');
+}
+
+function withoutMarks(holder: JsonObject, field: string): JsonObject {
+  const list = holder[field];
+  if (!Array.isArray(list)) return holder;
+  const unmarked = list.map((item) => (isObject(item) ? omit(item, MARK) : item));
+  return unmarked.every((item, index) => item === list[index]) ? holder : { ...holder, [field]: unmarked };
 }
 
 /** Google accepts this instead of a signature that another model can't have issued ("Thought signatures", FAQ). */

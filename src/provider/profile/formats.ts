@@ -25,6 +25,7 @@ export const BASE_RULES: Rules = {
   nulls: 'kept',
   requiredChoice: 'required',
   forcedChoice: 'accepted',
+  attribution: 'removed',
 };
 
 /** The values of `format` that OpenAI and Anthropic document for structured outputs are hints in tools: all are kept. */

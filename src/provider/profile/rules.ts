@@ -60,6 +60,8 @@ export interface Rules {
   readonly forcedChoice: 'accepted' | 'without-reasoning';
   /** Maximum number of stop sequences. */
   readonly stops?: number;
+  /** Claude Code's line for Anthropic's servers, which differs in each request. */
+  readonly attribution: 'kept' | 'removed';
   /** Types of images. Absent: any. */
   readonly images?: readonly string[];
 }

@@ -41,6 +41,18 @@ const LOCAL_PATTERNS =
 /** Chat Completions by vendor. */
 export const VENDOR_PROFILES: readonly Profile[] = [
   {
+    name: 'Anthropic itself',
+    covers: (model) => model.endpoint.format === 'messages' && servedBy(model, ['anthropic'], ['anthropic.com']),
+    rows: [
+      row(
+        'attribution',
+        'kept',
+        'Claude Code’s line `x-anthropic-billing-header`; other servers do not get it, because it differs in each request',
+        'ollama/ollama#14918, vllm-project/vllm#36829',
+      ),
+    ],
+  },
+  {
     name: 'OpenAI, and OpenAI’s models on Azure (Chat Completions)',
     covers: ({ endpoint: { kind, format }, id }) =>
       format === 'chat-completions' && (kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(id))),

@@ -39,7 +39,7 @@ import { refuseDemandedTool } from '../tools/tool-choice.ts';
 
 const KNOWN = new Set(
   `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
-  output_config output_format metadata service_tier`.split(/\s+/),
+  output_config output_format metadata service_tier cache_control`.split(/\s+/),
 );
 
 /**
@@ -69,7 +69,8 @@ export function readMessagesRequest(body: JsonObject): Conversation {
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
-    system: readSystem(body.system, 'system'),
+    cacheControl: readCacheControl(body),
+    system: readSystem(body.system, 'system').filter((part) => !isAttribution(part)),
     turns: readTurns(messages),
     tools,
     vendorTools,
@@ -165,6 +166,14 @@ function readToolChoice(
       if (typeof choice.name === 'string') return { type: 'tool', name: choice.name };
   }
   throw invalidRequest('tool_choice', '`tool_choice` must be auto, any, none or name a tool.');
+}
+
+/**
+ * The line by which Claude Code names itself to Anthropic's servers. It changes with each request, so it would end the
+ * prompt cache of other servers (ollama/ollama#14918, vllm-project/vllm#36829).
+ */
+export function isAttribution(block: unknown): boolean {
+  return nonEmptyString(objectOrEmpty(block).text)?.startsWith('x-anthropic-billing-header:') ?? false;
 }
 
 function readSystem(value: unknown, at: string): TextPart[] {

@@ -1,0 +1,42 @@
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { typeOfData } from '../../wire/media.ts';
+import { isAttribution } from '../../wire/messages/read-request.ts';
+import type { Rules } from './rules.ts';
+
+/**
+ * Changes a body that the client wrote for Messages to what the upstream accepts: the type of images is that of their
+ * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
+ */
+export function fitMessagesBody({ attribution }: Rules, body: JsonObject): JsonObject {
+  const { system, messages } = body;
+  const fitted = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
+  const changed = fitted === messages ? body : { ...body, messages: fitted };
+  if (attribution === 'kept' || !Array.isArray(system) || !system.some(isAttribution)) return changed;
+  const { system: _, ...rest } = changed;
+  const kept = system.filter((block) => !isAttribution(block));
+  return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+function fitBlock(block: JsonObject): JsonObject {
+  if (block.type === 'tool_result') return withMember(block, 'content', mapItems(block.content, fitBlock));
+  const { source } = block;
+  if (block.type !== 'image' || !isObject(source) || source.type !== 'base64') return block;
+  const { media_type: declared, data } = source;
+  if (typeof declared !== 'string' || typeof data !== 'string') return block;
+  return withMember(
+    block,
+    'source',
+    withMember(source, 'media_type', typeOfData({ mediaType: declared, base64: data })),
+  );
+}
+
+/** The list with its objects changed, or the same value if none changes. */
+function mapItems(list: unknown, map: (item: JsonObject) => JsonObject): unknown {
+  if (!Array.isArray(list)) return list;
+  const mapped = list.map((item) => (isObject(item) ? map(item) : item));
+  return mapped.every((item, index) => item === list[index]) ? list : mapped;
+}
+
+function withMember(object: JsonObject, name: string, value: unknown): JsonObject {
+  return object[name] === value ? object : { ...object, [name]: value };
+}
