@@ -164,6 +164,26 @@ describe('reasoning carries its issuer', () => {
     assert.deepEqual(objectOrEmpty(arrayOrEmpty(last().body.messages)[1]).content, [thinking, call]);
   });
 
+  it('reasoning issuer: the count of tokens and a compaction get the reasoning of their provider only', async () => {
+    for (const [client, path] of [
+      ['messages', '/v1/messages/count_tokens'],
+      ['responses', '/v1/responses/compact'],
+    ] as const) {
+      const field = client === 'responses' ? 'input' : 'messages';
+      const history = await ask(client, `${client}/m`, begin, false);
+      for (const [model, kept] of [
+        [`${client}/m`, true],
+        [`${client}2/m`, false],
+      ] as const) {
+        const response = await gateway.post(path, { model, [field]: history });
+        assert.equal(response.status, 200, await response.text());
+        const sent = JSON.stringify(last().body);
+        assert.ok(last().path.endsWith(path.slice(3)) && !sent.includes('svc.by.'), sent);
+        assert.equal(sent.includes('"seal+of/a="'), kept, sent);
+      }
+    }
+  });
+
   it('reasoning issuer: members of a pool exchange no signatures', async () => {
     let history: readonly unknown[] = begin;
     for (let turn = 0; turn < 8; turn += 1) {

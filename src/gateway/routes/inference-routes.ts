@@ -1,10 +1,6 @@
-import { defined, isObject, type JsonObject, objectOrEmpty, omit, requestJson } from '../../base/json.ts';
+import { defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
-import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
-import { fitMessagesBody } from '../../provider/profile/fit-messages-body.ts';
-import { rulesOf } from '../../provider/profile/profiles.ts';
-import type { Rules } from '../../provider/profile/rules.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
@@ -13,10 +9,8 @@ import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
-import { issuerName } from '../../wire/packed-reasoning.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
-import { repairBody } from '../../wire/tools/body-repair.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -31,6 +25,7 @@ import { StreamTransform } from '../relay/stream-transform.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 import { itemKeeper, type RequestBody, resolveItems } from './input-items.ts';
+import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
 export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
@@ -49,12 +44,11 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: (candidate, byok, attempt) => {
             const same = candidate.model.endpoint.format === format.name;
-            // An organization's own credential is an account of its own.
-            const account = byok === undefined ? '' : (caller.organization?.id ?? '');
+            const issuer = issuerOf(candidate.model, caller, byok);
             const keeper = itemKeeper(kept, caller, body.value);
             const request = same
-              ? sameFormat(deps, context, candidate, body, byok, account)
-              : translated(deps, context, candidate, body.value, format, byok, account, keeper);
+              ? sameFormat(deps, context, candidate, body, byok, issuer)
+              : translated(deps, context, candidate, body.value, format, byok, issuer, keeper);
             return relayBody(deps.dispatcher, context, { ...request, attempt });
           },
         };
@@ -92,18 +86,15 @@ function sameFormat(
   { model, variant }: Candidate,
   received: RequestBody,
   byok: Credential | undefined,
-  account: string,
+  issuer: string,
 ): BodyRequest {
   const { endpoint } = model;
   const { value } = received;
-  const issuer = issuerName(model.provider, account);
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
-  const rules = rulesOf(model);
-  const repaired = repairBody(endpoint.format, value, defined({ ...rules, issuer }));
-  for (const { kind } of repaired.changes) deps.metrics.repair(kind);
+  const { body: adapted, changes } = fitOwnFormat(model, value, issuer);
+  for (const { kind } of changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
-  const adapted = fitOwnBody(model, rules, withoutTemperature(model, repaired.body));
   const asIs = adapted === value && received.changed !== true && variant === undefined && isEmpty(model.options);
   const body = asIs
     ? spliceBody(received, model.id, add)
@@ -125,15 +116,6 @@ function sameFormat(
     transform:
       endpoint.format === 'chat-completions' ? transform : new IssuerTransform(transform, endpoint.format, issuer),
   };
-}
-
-function fitOwnBody(model: Model, rules: Rules, body: JsonObject): JsonObject {
-  return model.endpoint.format === 'messages' ? fitMessagesBody(rules, body) : fitChatBody(model, rules, body, 'own');
-}
-
-/** A model that refuses `temperature` does not get it in any format. */
-function withoutTemperature(model: Model, body: JsonObject): JsonObject {
-  return model.temperature ? body : omit(body, ['temperature']);
 }
 
 /** Mistral always reports usage and refuses `stream_options`. */
@@ -184,10 +166,9 @@ function translated(
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
-  account: string,
+  issuer: string,
   keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
-  const issuer = issuerName(model.provider, account);
   const answer = { ...answerContext(context, client, body), ...defined({ keepItem }), issuer };
   const request = conversationBody(model, answer.request, defined({ variant, issuer }));
   warnOfVendorTools(context, answer.request.vendorTools);

@@ -1,20 +1,37 @@
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { typeOfData } from '../../wire/media.ts';
 import { isAttribution } from '../../wire/messages/read-request.ts';
+import { isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blocks.ts';
 import type { Rules } from './rules.ts';
 
 /**
  * Changes a body that the client wrote for Messages to what the upstream accepts: the type of images is that of their
  * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
  */
-export function fitMessagesBody({ attribution }: Rules, body: JsonObject): JsonObject {
+export function fitMessagesBody({ attribution, serverTools }: Rules, body: JsonObject): JsonObject {
   const { system, messages } = body;
-  const fitted = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
+  const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
+  const fitted = serverTools === 'kept' ? typed : withoutServerTools(typed);
   const changed = fitted === messages ? body : { ...body, messages: fitted };
   if (attribution === 'kept' || !Array.isArray(system) || !system.some(isAttribution)) return changed;
   const { system: _, ...rest } = changed;
   const kept = system.filter((block) => !isAttribution(block));
   return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+/** Blocks of tools that ran at Anthropic as text. A message of which nothing is left is removed. */
+function withoutServerTools(messages: unknown): unknown {
+  return arrayOrEmpty(messages).flatMap((value) => {
+    const message = objectOrEmpty(value);
+    const { content } = message;
+    if (!Array.isArray(content) || !content.some((block) => isVendorBlock(objectOrEmpty(block)))) return [value];
+    const kept = content.flatMap((block) => {
+      if (!isVendorBlock(objectOrEmpty(block))) return [block];
+      const text = textOfVendorBlock(objectOrEmpty(block));
+      return text === undefined ? [] : [{ type: 'text', text }];
+    });
+    return kept.length > 0 ? [{ ...message, content: kept }] : [];
+  });
 }
 
 function fitBlock(block: JsonObject): JsonObject {

@@ -26,6 +26,7 @@ export const BASE_RULES: Rules = {
   requiredChoice: 'required',
   forcedChoice: 'accepted',
   attribution: 'removed',
+  serverTools: 'kept',
 };
 
 /** The values of `format` that OpenAI and Anthropic document for structured outputs are hints in tools: all are kept. */

@@ -62,6 +62,8 @@ export interface Rules {
   readonly stops?: number;
   /** Claude Code's line for Anthropic's servers, which differs in each request. */
   readonly attribution: 'kept' | 'removed';
+  /** Blocks of tools that ran at Anthropic, in a request that is forwarded: kept, or as text. */
+  readonly serverTools: 'kept' | 'text';
   /** Types of images. Absent: any. */
   readonly images?: readonly string[];
 }

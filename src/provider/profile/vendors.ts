@@ -53,6 +53,36 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     ],
   },
   {
+    name: 'Messages of DeepSeek, Moonshot, MiniMax, Z.ai and Alibaba',
+    covers: (model) =>
+      model.endpoint.format === 'messages' &&
+      servedBy(
+        model,
+        [],
+        [
+          ...[
+            'deepseek.com',
+            'moonshot.ai',
+            'moonshot.cn',
+            'kimi.com',
+            'minimax.io',
+            'minimaxi.com',
+            'z.ai',
+            'bigmodel.cn',
+          ],
+          'aliyuncs.com',
+        ],
+      ),
+    rows: [
+      row(
+        'serverTools',
+        'text',
+        'results of tools that ran at Anthropic become text, their calls are left out',
+        'api-docs.deepseek.com, "Anthropic API" (`server_tool_use`: not supported)',
+      ),
+    ],
+  },
+  {
     name: 'OpenAI, and OpenAI’s models on Azure (Chat Completions)',
     covers: ({ endpoint: { kind, format }, id }) =>
       format === 'chat-completions' && (kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(id))),

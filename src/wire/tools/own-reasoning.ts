@@ -1,6 +1,7 @@
 import { arrayOrEmpty, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
 import { ownText } from '../packed-reasoning.ts';
+import { UNREADABLE_COMPACTION } from '../responses/vendor-items.ts';
 
 /** The reasoning of a body that is forwarded in its own format: what the upstream issued, without the mark of its issuer. */
 export class OwnReasoning {
@@ -19,14 +20,20 @@ export class OwnReasoning {
     const item = objectOrEmpty(value);
     switch (format) {
       case 'responses':
-        return item.type === 'reasoning' || item.type === 'compaction'
-          ? this.#opaque(value, 'encrypted_content')
-          : [value];
+        if (item.type === 'compaction') return this.#compaction(value);
+        return item.type === 'reasoning' ? this.#opaque(value, 'encrypted_content') : [value];
       case 'messages':
         return item.role === 'assistant' ? this.#list(value, 'content', (block) => this.#block(block)) : [value];
       case 'chat-completions':
         return item.role === 'assistant' ? this.#details(value) : [value];
     }
+  }
+
+  /** A foreign compaction becomes a message that says so. */
+  #compaction(value: unknown): readonly unknown[] {
+    const own = this.#opaque(value, 'encrypted_content');
+    const content = [{ type: 'input_text', text: UNREADABLE_COMPACTION }];
+    return own.length > 0 ? own : [{ type: 'message', role: 'user', content }];
   }
 
   #block(value: unknown): readonly unknown[] {
