@@ -65,9 +65,19 @@ function fitMessages(
 ): unknown {
   if (!Array.isArray(messages)) return messages;
   const demanded = rules.reasoningHistory.demanded && model.reasoning && effort !== 'none';
-  const placed = placeSystemMessages(rules.systemMessages, messages);
+  const placed = separateResults(rules, placeSystemMessages(rules.systemMessages, messages));
   const fitted = placed.map((message) => (isObject(message) ? fitMessage(rules, message, origin, demanded) : message));
   return fitted.every((message, index) => message === placed[index]) ? placed : fitted;
+}
+
+/** Puts a message of the assistant between results of tools and a user message. */
+function separateResults({ userAfterResults }: Rules, messages: readonly unknown[]): readonly unknown[] {
+  const roleAt = (index: number): unknown => objectOrEmpty(messages[index]).role;
+  const needs = (index: number): boolean => roleAt(index) === 'user' && roleAt(index - 1) === 'tool';
+  if (userAfterResults === 'accepted' || !messages.some((_, index) => needs(index))) return messages;
+  return messages.flatMap((message, index) =>
+    needs(index) ? [{ role: 'assistant', content: 'Done.' }, message] : [message],
+  );
 }
 
 function fitMessage(rules: Rules, message: JsonObject, origin: 'own' | 'translated', demanded: boolean): JsonObject {

@@ -9,6 +9,7 @@ export const BASE_RULES: Rules = {
   reasoningHistory: { text: 'kept', details: 'own', demanded: false },
   thoughtSignatures: 'none',
   systemMessages: 'first',
+  userAfterResults: 'accepted',
   blankText: 'kept',
   opening: 'any',
   roles: 'alternating',

@@ -24,6 +24,8 @@ export interface Rules {
   /** Tool calls of the history carry Gemini's thought signatures; the first of a turn needs one. */
   readonly thoughtSignatures: 'none' | 'kept' | 'required';
   readonly systemMessages: 'anywhere' | 'first' | 'first-not-after-results';
+  /** `refused`: an assistant message is put between the results of tools and a user message. */
+  readonly userAfterResults: 'accepted' | 'refused';
   /** `refused`: blank texts and messages without content are left out. */
   readonly blankText: 'kept' | 'refused';
   /** `user`: a conversation that begins with the assistant gets a user message before it. */

@@ -150,6 +150,12 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     covers: (model) => isChat(model) && model.endpoint.kind === 'mistral',
     rows: [
       row(
+        'userAfterResults',
+        'refused',
+        'the message “Done.” of the assistant between results of tools and a user message',
+        "Mistral API (\"Unexpected role 'user' after role 'tool'\")",
+      ),
+      row(
         'ids',
         MISTRAL_IDS,
         'ids of calls: nine letters and digits',
