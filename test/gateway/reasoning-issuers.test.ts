@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
 import { type Script, streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { ReceivedRequest } from '../upstream/upstream.ts';
+import { type Client, readStream, readWhole } from './client-answers.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const TOOL = { type: 'object', properties: {} };
@@ -11,7 +12,6 @@ const TOOLS = {
   responses: [{ type: 'function', name: 'f', parameters: TOOL }],
   chat: [{ type: 'function', function: { name: 'f', parameters: TOOL } }],
 };
-type Client = keyof typeof TOOLS;
 const PATHS = { messages: '/v1/messages', responses: '/v1/responses', chat: '/v1/chat/completions' };
 
 /** The seal that a provider issues: its folder in the address, and the number of its answer. */
@@ -280,68 +280,3 @@ describe('reasoning carries its issuer', () => {
     });
   });
 });
-
-/** The messages or items of an answer with the results of its calls. */
-function readWhole(client: Client, answer: JsonObject): unknown[] {
-  if (client === 'messages') {
-    const content = arrayOrEmpty(answer.content);
-    const calls = content.map(objectOrEmpty).filter(({ type }) => type === 'tool_use');
-    const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'r' }));
-    return [
-      { role: 'assistant', content },
-      { role: 'user', content: results },
-    ];
-  }
-  if (client === 'responses') {
-    const output = arrayOrEmpty(answer.output);
-    const calls = output.map(objectOrEmpty).filter(({ type }) => type === 'function_call');
-    return [...output, ...calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'r' }))];
-  }
-  const message = objectOrEmpty(objectOrEmpty(arrayOrEmpty(answer.choices)[0]).message);
-  return [message, ...toolMessages(message)];
-}
-
-function toolMessages(message: JsonObject): unknown[] {
-  return arrayOrEmpty(message.tool_calls).map((call) => ({
-    role: 'tool',
-    tool_call_id: objectOrEmpty(call).id,
-    content: 'r',
-  }));
-}
-
-/** Collects a stream as clients do. */
-function readStream(client: Client, text: string): unknown[] {
-  const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => objectOrEmpty(JSON.parse(json)));
-  if (client === 'responses') {
-    const done = events.find(({ type }) => type === 'response.completed') ?? assert.fail(text);
-    return readWhole(client, objectOrEmpty(done.response));
-  }
-  if (client === 'messages') {
-    const content: Record<string, unknown>[] = [];
-    for (const { type, index, content_block, delta } of events) {
-      if (type === 'content_block_start') content.push({ ...objectOrEmpty(content_block) });
-      const block = content[Number(index)];
-      const { thinking, signature } = objectOrEmpty(delta);
-      if (block === undefined || type !== 'content_block_delta') continue;
-      if (typeof thinking === 'string') block.thinking = `${block.thinking}${thinking}`;
-      if (typeof signature === 'string') block.signature = `${block.signature}${signature}`;
-    }
-    return readWhole(client, { content });
-  }
-  const message: Record<string, unknown> = { role: 'assistant', content: null };
-  const calls: Record<string, unknown>[] = [];
-  for (const event of events) {
-    const { tool_calls, reasoning_content, reasoning_details } = objectOrEmpty(
-      objectOrEmpty(arrayOrEmpty(event.choices)[0]).delta,
-    );
-    for (const value of arrayOrEmpty(tool_calls)) {
-      const { id, index, ...rest } = objectOrEmpty(value);
-      if (typeof id === 'string') calls[Number(index)] = { id, ...rest, function: { name: 'f', arguments: '{}' } };
-    }
-    if (typeof reasoning_content === 'string')
-      message.reasoning_content = `${message.reasoning_content ?? ''}${reasoning_content}`;
-    if (Array.isArray(reasoning_details)) message.reasoning_details = reasoning_details;
-  }
-  message.tool_calls = calls;
-  return [message, ...toolMessages(message)];
-}

@@ -49,6 +49,7 @@ const CASES: readonly Case[] = [
     what: 'moves one behind the results of a call',
     sent: [user('a'), call, system('s'), result, user('b')],
     received: [user('a'), call, result, user('s\n\nb')],
+    mistral: [user('a'), call, result, { role: 'assistant', content: 'Done.' }, user('s\n\nb')],
   },
   {
     what: 'makes one a user message after a result',

@@ -1,7 +1,6 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { readThoughtSignature, writeThoughtSignature } from '../../wire/chat-completions/thought-signature.ts';
-import { cleanSchema, PLAIN_SCHEMA } from '../../wire/tools/clean-schema.ts';
 import type { Rules } from './rules.ts';
 import { placeSystemMessages } from './system-messages.ts';
 
@@ -65,9 +64,24 @@ function fitMessages(
 ): unknown {
   if (!Array.isArray(messages)) return messages;
   const demanded = rules.reasoningHistory.demanded && model.reasoning && effort !== 'none';
-  const placed = separateResults(rules, placeSystemMessages(rules.systemMessages, messages));
+  const filled = withoutEmptyAnswers(rules, messages);
+  const placed = separateResults(rules, placeSystemMessages(rules.systemMessages, filled));
   const fitted = placed.map((message) => (isObject(message) ? fitMessage(rules, message, origin, demanded) : message));
   return fitted.every((message, index) => message === placed[index]) ? placed : fitted;
+}
+
+/** Answers of other vendors without content, and a request to go on after an answer. */
+function withoutEmptyAnswers({ blankText, prefill }: Rules, messages: readonly unknown[]): readonly unknown[] {
+  const isEmpty = (value: unknown): boolean => {
+    const { role, content, tool_calls, refusal } = objectOrEmpty(value);
+    const blank = typeof content === 'string' ? content.trim() === '' : arrayOrEmpty(content).length === 0;
+    return role === 'assistant' && blank && arrayOrEmpty(tool_calls).length === 0 && !refusal;
+  };
+  const kept =
+    blankText === 'refused' && messages.some(isEmpty) ? messages.filter((value) => !isEmpty(value)) : messages;
+  const last = objectOrEmpty(kept.at(-1));
+  const continues = prefill === 'refused' && last.role === 'assistant' && last.prefix !== true;
+  return continues ? [...kept, { role: 'user', content: 'Continue.' }] : kept;
 }
 
 /** Puts a message of the assistant between results of tools and a user message. */
@@ -139,12 +153,6 @@ function fitTools(rules: Rules, tools: unknown, origin: 'own' | 'translated'): u
 function fitTool(rules: Rules, tool: JsonObject, origin: 'own' | 'translated'): JsonObject {
   const kept = losesMarks(rules, origin) ? omit(tool, MARK) : tool;
   if (!isObject(kept.function)) return kept;
-  let definition = omit(kept.function, rules.refusedInTools);
-  const { parameters } = definition;
-  // The schemas of a translated request are already clean.
-  if (origin === 'own' && rules.schema !== PLAIN_SCHEMA && isObject(parameters)) {
-    const cleaned = cleanSchema(parameters, rules.schema);
-    if (cleaned !== parameters) definition = { ...objectOrEmpty(definition), parameters: cleaned };
-  }
+  const definition = omit(kept.function, rules.refusedInTools);
   return definition === kept.function ? kept : { ...kept, function: definition };
 }

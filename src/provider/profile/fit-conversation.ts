@@ -123,7 +123,7 @@ function fitTurns(rules: Rules, turns: readonly Turn[]): readonly Turn[] {
   const spoken = joined.filter(({ role }) => role !== 'system');
   const opened = rules.opening === 'user' && spoken[0]?.role === 'assistant' ? [CONTINUE, ...joined] : joined;
   if (turns.length > 0 && opened.length === 0) return [CONTINUE];
-  return rules.prefill === 'refused' && opened.at(-1)?.role === 'assistant' ? [...opened, CONTINUE] : opened;
+  return rules.prefill === 'refused' && spoken.at(-1)?.role === 'assistant' ? [...opened, CONTINUE] : opened;
 }
 
 function fitTurn(rules: Rules, turn: Turn): Turn[] {

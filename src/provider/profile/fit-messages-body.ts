@@ -8,15 +8,43 @@ import type { Rules } from './rules.ts';
  * Changes a body that the client wrote for Messages to what the upstream accepts: the type of images is that of their
  * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
  */
-export function fitMessagesBody({ attribution, serverTools }: Rules, body: JsonObject): JsonObject {
+export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {
+  const { attribution, serverTools } = rules;
   const { system, messages } = body;
   const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
-  const fitted = serverTools === 'kept' ? typed : withoutServerTools(typed);
+  const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
   const changed = fitted === messages ? body : { ...body, messages: fitted };
   if (attribution === 'kept' || !Array.isArray(system) || !system.some(isAttribution)) return changed;
   const { system: _, ...rest } = changed;
   const kept = system.filter((block) => !isAttribution(block));
   return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+/** Another vendor's answer may have blank text, which the API refuses. An answer of which nothing is left is removed. */
+function withoutBlankText(messages: unknown): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const kept = messages.flatMap((value): unknown[] => {
+    const message = objectOrEmpty(value);
+    const { content } = message;
+    if (message.role !== 'assistant') return [value];
+    if (typeof content === 'string') return content.trim() === '' ? [] : [value];
+    if (!Array.isArray(content) || !content.some(isBlank)) return [value];
+    const filled = content.filter((block) => !isBlank(block));
+    return filled.length > 0 ? [{ ...message, content: filled }] : [];
+  });
+  return kept.length === messages.length && kept.every((value, index) => value === messages[index]) ? messages : kept;
+}
+
+function isBlank(block: unknown): boolean {
+  const { type, text } = objectOrEmpty(block);
+  return type === 'text' && typeof text === 'string' && text.trim() === '';
+}
+
+/** A model that does not go on with its own answer is asked to continue. */
+function fitEnd({ prefill }: Rules, messages: unknown): unknown {
+  if (prefill === 'kept' || !Array.isArray(messages) || objectOrEmpty(messages.at(-1)).role !== 'assistant')
+    return messages;
+  return [...messages, { role: 'user', content: 'Continue.' }];
 }
 
 /** Blocks of tools that ran at Anthropic as text. A message of which nothing is left is removed. */

@@ -87,6 +87,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     covers: ({ endpoint: { kind, format }, id }) =>
       format === 'chat-completions' && (kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(id))),
     rows: [
+      row('cacheMarks', 'refused', 'no `cache_control`', 'OpenAI API reference, "Create chat completion"'),
       row(
         'ids',
         OPENAI_CHAT_IDS,
@@ -218,6 +219,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     covers: (model) =>
       isChat(model) && (model.endpoint.kind === 'deepseek' || servedBy(model, ['deepseek'], ['deepseek.com'])),
     rows: [
+      row('cacheMarks', 'refused', 'no `cache_control`', 'api-docs.deepseek.com, "Context caching" (automatic)'),
       row(
         'reasoningHistory',
         { text: 'with-calls', details: 'none', demanded: true },
@@ -244,6 +246,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
       ) ||
         (model.endpoint.kind === 'openai-compatible' && /^(?:moonshotai\/)?kimi-/i.test(model.id))),
     rows: [
+      row('cacheMarks', 'refused', 'no `cache_control`', 'platform.moonshot.ai, "Context caching" (automatic)'),
       row(
         'reasoningHistory',
         { text: 'kept', details: 'none', demanded: true },
@@ -368,6 +371,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     name: 'xAI',
     covers: (model) => isChat(model) && servedBy(model, ['xai'], ['x.ai']),
     rows: [
+      row('cacheMarks', 'refused', 'no `cache_control`', 'docs.x.ai, "Prompt caching" (automatic)'),
       row(
         'refused',
         [
@@ -394,6 +398,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
       isChat(model) &&
       servedBy(model, ['zai', 'zai-coding-plan', 'zhipuai', 'zhipuai-coding-plan'], ['z.ai', 'bigmodel.cn']),
     rows: [
+      row('cacheMarks', 'refused', 'no `cache_control`', 'docs.z.ai, "Context caching" (automatic)'),
       row(
         'requiredChoice',
         'auto',
