@@ -20,14 +20,15 @@ export interface Usage {
 }
 
 /**
- * The data that a vendor needs to accept its reasoning again. `vendor` is the format that issued it: other vendors do
- * not accept it.
+ * The data that a vendor needs to accept its reasoning again. `vendor` is the format that issued it. `issuer` names the
+ * provider and the account (packed-reasoning.ts); others do not accept it. Absent: unknown.
  */
-export type ReasoningSignature =
+export type ReasoningSignature = { readonly issuer?: string } & (
   | { readonly vendor: 'messages'; readonly signature: string }
   | { readonly vendor: 'messages'; readonly redacted: string }
   | { readonly vendor: 'responses'; readonly id: string; readonly encrypted?: string }
-  | { readonly vendor: 'chat-completions'; readonly details: readonly unknown[] };
+  | { readonly vendor: 'chat-completions'; readonly details: readonly unknown[] }
+);
 
 /**
  * One event of a streamed answer. `part` is the index of the answer's part, counted from 0 without gaps in order of

@@ -122,6 +122,7 @@ export class ProviderBuilder {
       name: settings?.name ?? (settings?.id !== undefined && id !== key ? key : (known?.name ?? key)),
       toolCall: settings?.toolCall ?? known?.toolCall ?? true,
       reasoning: settings?.reasoning ?? known?.reasoning ?? false,
+      effort: known && defined({ levels: known.efforts, budget: known.budget }),
       // Nearly every model supports `temperature`. For an unknown model, keep the caller's setting.
       temperature: settings?.temperature ?? known?.temperature ?? true,
       attachment: settings?.attachment ?? known?.attachment ?? false,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { limitItems, requiredList } from '../../wire/request-fields.ts';
@@ -10,6 +11,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
+import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 interface Counting {
   readonly format: 'messages' | 'responses';
@@ -44,10 +46,10 @@ export function countTokensRoutes(deps: GatewayDeps): Route[] {
 }
 
 function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, write }: Counting): Route {
-  return inferenceRoute(deps, {
+  return inferenceRoute<Model>(deps, {
     path,
     format,
-    read: async (context) => {
+    read: async (context, caller) => {
       const received = await readJsonBody(deps, context);
       const { value } = received;
       return {
@@ -62,7 +64,11 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
             const byok = credential !== undefined;
             const target = upstreamTarget(model.endpoint, path, format, credential?.secret.reveal());
             const transform = new WholeBodyTransform(model.provider, byok);
-            const body = spliceBody(received, model.id);
+            const { body: fitted } = fitOwnFormat(model, value, issuerOf(model, caller, credential));
+            const body =
+              fitted === value
+                ? spliceBody(received, model.id)
+                : Buffer.from(JSON.stringify({ ...fitted, model: model.id }));
             try {
               await relay(deps.dispatcher, context, { target, model, body, transform, byok, stream: false, attempt });
               return undefined;

@@ -17,6 +17,7 @@ import type { Event, FinishReason } from '../event.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage, usageInChunk } from '../usage.ts';
 import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
+import { readThoughtSignature, sealOfThought } from './thought-signature.ts';
 import { ChatToolCalls } from './tool-calls.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -144,6 +145,11 @@ export class ChatStreamReader implements StreamReader {
     } else if (Array.isArray(content)) this.#readContentList(content, events);
     const refusal = nonEmptyString(delta.refusal);
     if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal', events), text: refusal });
+    const thought = readThoughtSignature(delta);
+    if (thought !== undefined) {
+      this.#open = undefined;
+      events.push({ type: 'reasoning-seal', part: this.#next++, seal: sealOfThought(thought, 'message') });
+    }
     const annotations = arrayOrEmpty(delta.annotations);
     if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {

@@ -2,6 +2,7 @@ import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty,
 import { msg, SvcError } from '../errors/svc-error.ts';
 import type { Event } from '../event.ts';
 import { JsonNesting } from '../json-nesting.ts';
+import { readThoughtSignature, sealOfThought } from './thought-signature.ts';
 
 interface Call {
   readonly index: number | undefined;
@@ -10,6 +11,8 @@ interface Call {
   part: number | undefined;
   /** A call of a custom tool: its arguments are plain text. */
   custom: boolean;
+  /** Gemini's signature of the thoughts before the call. */
+  thought: string | undefined;
   /** Arguments that arrived before the name. */
   held: string;
   /** All arguments so far. */
@@ -55,6 +58,7 @@ export class ChatToolCalls {
       if (call.id === undefined) this.#name(call, nonEmptyString(fragment.id));
       call.name ??= nonEmptyString(definition.name);
       call.custom ||= isObject(fragment.custom);
+      call.thought ??= readThoughtSignature(fragment);
       this.#add(call, argumentText(definition.input ?? definition.arguments), events);
     });
   }
@@ -93,6 +97,9 @@ export class ChatToolCalls {
 
   #begin(call: Call, events: Event[]): void {
     if (call.part !== undefined || call.name === undefined) return;
+    if (call.thought !== undefined) {
+      events.push({ type: 'reasoning-seal', part: this.#nextPart(), seal: sealOfThought(call.thought, 'call') });
+    }
     call.part = this.#nextPart();
     call.id ??= `call_${crypto.randomUUID().replaceAll('-', '')}`;
     const custom = call.custom ? ({ custom: true } as const) : {};
@@ -124,6 +131,7 @@ export class ChatToolCalls {
       name: undefined,
       part: undefined,
       custom: false,
+      thought: undefined,
       held: '',
       arguments: '',
       nesting: new JsonNesting(),

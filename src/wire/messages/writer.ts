@@ -5,7 +5,7 @@ import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
-import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
+import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { toolInput } from './tool-input.ts';
@@ -94,14 +94,14 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#begin();
     this.#index++;
     this.#deltaHeads.clear();
-    const block = writeBlock(event);
+    const block = writeBlock(event, this.#context.issuer);
     this.#unsigned = block.type === 'thinking';
     this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(block)}`);
   }
 
   /** Clients return only thinking with a signature. */
   #close(): void {
-    if (this.#unsigned) this.#sign(packReasoning(PLAIN_REASONING));
+    if (this.#unsigned) this.#sign(signatureOf(PLAIN_REASONING, this.#context.issuer));
     this.#push('content_block_stop', `"index":${this.#index}`);
   }
 
@@ -125,7 +125,7 @@ export class MessagesStreamWriter implements StreamWriter {
         if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoteJson(event.text));
         break;
       case 'reasoning-seal':
-        if (this.#unsigned) this.#sign(signatureOf(event.seal));
+        if (this.#unsigned) this.#sign(signatureOf(event.seal, this.#context.issuer));
         break;
       case 'tool-arguments':
         if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoteJson(event.json));
@@ -157,14 +157,14 @@ export class MessagesStreamWriter implements StreamWriter {
 }
 
 /** The signature of a thinking block. */
-function signatureOf(seal: ReasoningSignature): string {
-  return seal.vendor === 'messages' && 'signature' in seal ? seal.signature : packReasoning(seal);
+function signatureOf(seal: ReasoningSignature, issuer: string | undefined): string {
+  return sealText(seal, seal.vendor === 'messages' && 'signature' in seal ? seal.signature : undefined, issuer);
 }
 
 /** A block of reasoning without text: clients return its data, but some drop thinking without a text. */
-function redactedBlock(seal: ReasoningSignature): Record<string, unknown> {
-  const data = seal.vendor === 'messages' && 'redacted' in seal ? seal.redacted : packReasoning(seal);
-  return { type: 'redacted_thinking', data };
+function redactedBlock(seal: ReasoningSignature, issuer: string | undefined): Record<string, unknown> {
+  const native = seal.vendor === 'messages' && 'redacted' in seal ? seal.redacted : undefined;
+  return { type: 'redacted_thinking', data: sealText(seal, native, issuer) };
 }
 
 /** Anthropic itself sends thinking with a signature and an empty text (`display: "omitted"`). */
@@ -172,7 +172,7 @@ function isSigned(seal: ReasoningSignature): boolean {
   return seal.vendor === 'messages' && 'signature' in seal;
 }
 
-function writeBlock(event: PartEvent): Record<string, unknown> {
+function writeBlock(event: PartEvent, issuer: string | undefined): Record<string, unknown> {
   switch (event.type) {
     case 'text':
     case 'refusal':
@@ -180,7 +180,9 @@ function writeBlock(event: PartEvent): Record<string, unknown> {
     case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'reasoning-seal':
-      return isSigned(event.seal) ? { type: 'thinking', thinking: '', signature: '' } : redactedBlock(event.seal);
+      return isSigned(event.seal)
+        ? { type: 'thinking', thinking: '', signature: '' }
+        : redactedBlock(event.seal, issuer);
     case 'tool-call':
       return { type: 'tool_use', id: event.id, name: event.name, input: {} };
     case 'tool-arguments':
@@ -220,13 +222,13 @@ export function writeMessagesAnswer(context: AnswerContext, events: readonly Eve
     type: 'message',
     role: 'assistant',
     model: context.model,
-    content: answer.parts.flatMap(writePart),
+    content: answer.parts.flatMap((part) => writePart(part, context.issuer)),
     ...writeStopReason(answer.finish, answer.stopSequence),
     usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
   };
 }
 
-function writePart(part: AssistantPart): Record<string, unknown>[] {
+function writePart(part: AssistantPart, issuer: string | undefined): Record<string, unknown>[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [defined({ type: 'text', text: part.text, citations: messagesCitations(part) })];
@@ -237,9 +239,9 @@ function writePart(part: AssistantPart): Record<string, unknown>[] {
     case 'reasoning': {
       const seal = part.seals.find(isSigned) ?? part.seals[0];
       if (part.text !== '' || (seal !== undefined && isSigned(seal))) {
-        return [{ type: 'thinking', thinking: part.text, signature: signatureOf(seal ?? PLAIN_REASONING) }];
+        return [{ type: 'thinking', thinking: part.text, signature: signatureOf(seal ?? PLAIN_REASONING, issuer) }];
       }
-      return part.seals.map(redactedBlock);
+      return part.seals.map((each) => redactedBlock(each, issuer));
     }
   }
 }

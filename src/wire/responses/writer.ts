@@ -2,9 +2,9 @@ import { append, defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
 import { errorBody } from '../errors/error-body.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
-import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
+import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
@@ -110,7 +110,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         if (event.json !== '') this.#delta(open, event.json);
         break;
       case 'reasoning-seal':
-        open.encrypted ??= event.seal.vendor === 'responses' ? event.seal.encrypted : packReasoning(event.seal);
+        open.encrypted ??= encryptedContent(event.seal, this.#context.issuer);
     }
   }
 
@@ -142,7 +142,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (open === undefined) return;
     if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
     // Clients return only reasoning with encrypted content.
-    if (open.kind === 'reasoning') open.encrypted ??= packReasoning(PLAIN_REASONING);
+    if (open.kind === 'reasoning') open.encrypted ??= encryptedContent(PLAIN_REASONING, this.#context.issuer);
     const text = open.text.join('');
     const json = JSON.stringify(text);
     if (open.kind === 'call') {
@@ -210,6 +210,12 @@ export class ResponsesStreamWriter implements StreamWriter {
       usage: status === 'in_progress' || !this.#usage ? null : writeResponsesUsage(this.#usage),
     };
   }
+}
+
+/** Undefined if the vendor's own reasoning has none. */
+function encryptedContent(seal: ReasoningSignature, issuer: string | undefined): string | undefined {
+  if (seal.vendor === 'responses' && seal.encrypted === undefined) return undefined;
+  return sealText(seal, seal.vendor === 'responses' ? seal.encrypted : undefined, issuer);
 }
 
 /** The fields of the request that a Responses answer repeats. */
