@@ -297,6 +297,11 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
 function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
   if (answer.error) noteFailure(deps, context, answer.model, answer.error);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
+  const { unknownReason } = answer;
+  if (unknownReason !== undefined && deps.health.isNewReason(answer.model.ref, unknownReason)) {
+    const fields = { id: context.id, model: answer.model.ref, reason: unknownReason };
+    deps.log.warn(fields, 'the provider ended an answer with a reason that is not known');
+  }
   meter(deps, context, caller, answer);
 }
 

@@ -278,10 +278,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#close();
     const { transform } = this.#request;
     const unsent = outcome === 'complete' ? 0 : this.#unsentCharacters();
-    const { usage, model: answeredBy } = transform;
+    const { usage, model: answeredBy, unknownReason } = transform;
     const characters = unsent + (outcome !== 'complete' || !usage?.output ? transform.characters : 0);
     const [firstByteMs, received] = [this.#firstByteMs, this.#received];
-    this.#resolve({ usage, characters, answeredBy, outcome, error, firstByteMs, received });
+    this.#resolve({ usage, characters, answeredBy, unknownReason, outcome, error, firstByteMs, received });
   }
 
   /** Received characters that were not sent to the client; for an answer that is not streamed, all of them. */

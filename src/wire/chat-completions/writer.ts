@@ -2,7 +2,8 @@ import { append, defined, quoteJson } from '../../base/json.ts';
 import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { writeChatUsage } from '../usage.ts';
@@ -83,7 +84,7 @@ export class ChatStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         return NOTHING;
       case 'finish':
-        return this.#finish(event.reason);
+        return this.#finish(event);
       case 'error':
         this.#over = true;
         return [errorFrame(event.error, 'chat-completions')];
@@ -113,7 +114,7 @@ export class ChatStreamWriter implements StreamWriter {
     });
   }
 
-  #finish(reason: FinishReason): readonly Frame[] {
+  #finish({ reason, native }: Finish): readonly Frame[] {
     this.#over = true;
     if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const frames: Frame[] = [];
@@ -121,7 +122,13 @@ export class ChatStreamWriter implements StreamWriter {
     else append(frames, this.#missingArguments());
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
-    frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
+    frames.push(
+      this.#chunk(
+        '{}',
+        JSON.stringify(reason === 'other' ? nativeReason(native) : reason),
+        this.#usageChunk ? '' : usage,
+      ),
+    );
     if (this.#usageChunk && usage !== '') frames.push({ data: `${this.#head},"choices":[]${usage}}` });
     frames.push({ data: '[DONE]' });
     return frames;
@@ -165,6 +172,7 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
   const reasoning = answer.parts.filter((part) => part.type === 'reasoning');
   const calls = answer.parts.filter((part) => part.type === 'tool-call');
   const details = writeReasoningDetails(reasoning);
+  const finish_reason = answer.finish === 'other' ? nativeReason(answer.native) : answer.finish;
   const annotations = texts.flatMap((part) => part.annotations ?? []);
   const content = texts.map((part) => part.text).join('');
   const message = defined({
@@ -181,7 +189,7 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason: answer.finish }],
+    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason }],
     usage: answer.usage && writeChatUsage(answer.usage),
   });
 }

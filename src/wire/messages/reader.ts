@@ -7,28 +7,18 @@ import {
   type JsonObject,
   nonEmptyString,
   objectOrEmpty,
-  ownEntry,
   parseJson,
 } from '../../base/json.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
-import type { Event, FinishReason } from '../event.ts';
+import type { Event } from '../event.ts';
+import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage } from '../usage.ts';
 import { restoreToolInputs } from './tool-input.ts';
 
 const NOTHING: readonly Event[] = [];
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-};
 
 interface Block {
   readonly part: number;
@@ -46,7 +36,7 @@ export class MessagesStreamReader implements StreamReader {
   #next = 0;
   readonly #blocks = new Map<number, Block>();
   readonly #usage = new StreamUsage('messages');
-  #finish: { reason: FinishReason; stopSequence?: string } | undefined;
+  #finish: Finish | undefined;
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
@@ -224,10 +214,10 @@ export class MessagesStreamReader implements StreamReader {
     this.#count(usage, events);
     const reason = nonEmptyString(delta.stop_reason);
     if (reason === undefined) return;
-    this.#finish = defined({
-      reason: ownEntry(FINISH, reason) ?? 'stop',
-      stopSequence: nonEmptyString(delta.stop_sequence),
-    });
+    const finish = readFinish(reason);
+    if (finish === 'failed' || (finish.reason === 'other' && this.#next === 0)) {
+      append(events, this.#fail(brokenAnswer(reason)));
+    } else this.#finish = defined({ ...finish, stopSequence: nonEmptyString(delta.stop_sequence) });
   }
 }
 
