@@ -12,6 +12,8 @@ export class Registry {
   /** By `<provider_id>/<model_id>`, with providers in order of preference. */
   readonly models: ReadonlyMap<string, Model>;
   readonly #input: RegistryInput;
+  /** References by the name without a provider; made when it is first used. */
+  #named: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(input: RegistryInput, providers: ReadonlyMap<string, Provider>) {
     this.#input = input;
@@ -25,6 +27,12 @@ export class Registry {
   /** Finds a model by `<provider_id>/<model_id>`. The model id may contain more slashes. */
   find(ref: string): Model | undefined {
     return this.models.get(ref);
+  }
+
+  /** References of the callable models that have a name without a provider: as their key, else as their upstream id. */
+  named(name: string): readonly string[] {
+    this.#named ??= namesOf(this.models.values());
+    return this.#named.get(name) ?? [];
   }
 
   /**
@@ -64,6 +72,13 @@ export class Registry {
     }
     return new Registry(this.#input, new Map(this.providers).set(id, { ...provider, models }));
   }
+}
+
+function namesOf(models: Iterable<Model>): ReadonlyMap<string, readonly string[]> {
+  const callable = [...models].filter(({ endpoint }) => endpoint.problem === undefined);
+  const byKey = Map.groupBy(callable, ({ key }) => key);
+  const byId = Map.groupBy(callable, ({ id }) => id);
+  return new Map([...byId, ...byKey].map(([name, found]) => [name, found.map(({ ref }) => ref)]));
 }
 
 /**

@@ -346,6 +346,13 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.strictObject({ name: z.string().optional().describe('Display name.') }))
     .optional()
     .describe('Transcription models by `<provider_id>/<model_id>`.'),
+  aliases: z
+    .record(z.string().min(1).max(200), modelRef)
+    .optional()
+    .describe(
+      'Models or pools by the names that clients send; `*` in a name matches any text. Policies and prices are those of the model.',
+    )
+    .meta({ examples: [{ 'claude-haiku-*': 'mistral/mistral-small-latest' }] }),
   fallback: z
     .record(z.string(), z.array(modelRef))
     .optional()

@@ -47,11 +47,11 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
   return inferenceRoute(deps, {
     path,
     format,
-    read: async (context) => {
+    read: async (context, caller) => {
       const received = await readJsonBody(deps, context);
       const { value } = received;
       return {
-        model: () => requestedModel(deps, value),
+        model: () => requestedModel(deps, value, caller.organization),
         check: () => {
           check(value);
           limitItems(value);

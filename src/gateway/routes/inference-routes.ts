@@ -38,7 +38,7 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
         const received = await readJsonBody(deps, context);
         const body = format.name === 'responses' ? resolveItems(deps, kept, caller, received) : received;
         return {
-          model: () => requestedModel(deps, body.value),
+          model: () => requestedModel(deps, body.value, caller.organization),
           check: () => checkBody(format.name, body.value),
           repeatable: true,
           promptHead: () => promptHead(body.value),
