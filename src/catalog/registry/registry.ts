@@ -1,5 +1,6 @@
 import { environmentKey } from '../environment-key.ts';
 import type { Model, Provider } from '../model.ts';
+import { withVendorPrices } from '../vendor-prices.ts';
 import { VENDORS } from '../vendors.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';
 import { isKnown, ProviderCatalog } from './provider-catalog.ts';
@@ -44,7 +45,8 @@ export class Registry {
       if (model.id === id && model.cost !== undefined) return model.cost;
     }
     const { catalog, settings } = this.#input;
-    return new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
+    const cost = new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
+    return cost && withVendorPrices(provider, cost);
   }
 
   /** A registry without the hidden models (`<provider_id>/<model_id>`). */

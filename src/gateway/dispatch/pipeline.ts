@@ -8,6 +8,7 @@ import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
 import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
 import { type Metered, meter } from '../accounting/metering.ts';
+import { measureMedia } from '../accounting/prompt-size.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -20,11 +21,12 @@ import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { outputLimit } from './output-limit.ts';
+import { readPriceDemands } from './price-demands.ts';
 import { findModel } from './requested-model.ts';
 
 /** The properties of a model that the pipeline needs, from the registry or from a special list. */
 export type ServedModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'> &
-  Partial<Pick<Model, 'limit'>>;
+  Partial<Pick<Model, 'limit' | 'options'>>;
 
 /** A model that may answer, with the requested variant. */
 export interface Candidate<M extends ServedModel = Model> {
@@ -316,7 +318,12 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
-  context.size = { bytes: body.bytes.length, output: outputLimit(body.value, context.format) };
+  context.size = {
+    bytes: body.bytes.length,
+    output: outputLimit(body.value, context.format),
+    media: measureMedia(body.bytes, body.value),
+    demands: readPriceDemands(body.bytes, body.value),
+  };
   return body;
 }
 

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
+import type { Media } from '../accounting/prompt-size.ts';
+import type { PriceDemands } from '../dispatch/price-demands.ts';
 import type { RequestRecord } from '../telemetry/telemetry.ts';
 import type { HeldBodies } from './body-memory.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
@@ -13,6 +15,10 @@ export interface RequestSize {
   readonly bytes: number;
   /** Maximum number of output tokens, if the client limits them. */
   readonly output: number | undefined;
+  /** Images, files and audio, if there are any. Their bytes are part of `bytes`. */
+  readonly media?: Media | undefined;
+  /** What the request asks for that has other prices; absent if it asks for nothing of the kind. */
+  readonly demands?: PriceDemands | undefined;
 }
 
 /** Fields of the request's log line, set while the request is handled. */

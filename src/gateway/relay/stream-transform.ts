@@ -243,7 +243,7 @@ export class StreamTransform implements ResponseTransform {
     const data = objectOrEmpty(parseJson(frame.data));
     const usage = usageInEvent(this.#format, data);
     if (!isObject(usage)) return;
-    this.#usage.add(usage);
+    this.#usage.add(usage, this.#format === 'responses' ? objectOrEmpty(data.response) : data);
     this.#model = readModelName(data) ?? this.#model;
   }
 

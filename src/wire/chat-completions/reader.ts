@@ -64,7 +64,7 @@ export class ChatStreamReader implements StreamReader {
         }),
       );
     }
-    const usage = this.#usage.add(usageInChunk(chunk));
+    const usage = this.#usage.add(usageInChunk(chunk), chunk);
     if (usage) events.push({ type: 'usage', usage });
     const choice = arrayOrEmpty(chunk.choices)[0];
     if (!isObject(choice)) {

@@ -65,7 +65,7 @@ export class ResponsesStreamReader implements StreamReader {
       const item = objectOrEmpty(value);
       this.#itemDone({ item, output_index: index }, events);
     });
-    const usage = readResponsesUsage(response.usage);
+    const usage = readResponsesUsage(response.usage, response);
     if (usage) events.push({ type: 'usage', usage });
     this.#over = true;
     events.push(this.#finishEvent(response));
