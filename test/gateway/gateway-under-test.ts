@@ -51,6 +51,8 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   readonly config?: (upstream: string) => Record<string, unknown>;
   readonly listen?: Partial<Listen>;
+  /** Milliseconds of silence before a heartbeat. */
+  readonly heartbeatMs?: number;
 }
 
 /** One provider for each format, `chat/m`, `messages/m` and `responses/m`, all at the simulated upstream. */
@@ -113,6 +115,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       signIns: parts.signIns,
       reports: parts.reports,
       presence: parts.presence,
+      heartbeatMs: options.heartbeatMs,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },

@@ -10,6 +10,7 @@ import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts
 import { type Metered, meter } from '../accounting/metering.ts';
 import { measureMedia } from '../accounting/prompt-size.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { HEARTBEAT_MS } from '../http/heartbeat.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
@@ -53,6 +54,8 @@ export interface InferenceRequest<M extends ServedModel> {
   model(): Candidate<M> | Promise<Candidate<M>>;
   /** Checks the rest of the body, after the check that the caller may use the model. @throws SvcError 400. */
   check?(model: M): void;
+  /** Whether the client wants a stream. Then it gets heartbeats while it waits. */
+  readonly stream?: boolean;
   /** Whether the request can be sent again if the upstream had closed the idle connection. */
   readonly repeatable: boolean;
   /** The beginning of the prompt, which identifies the conversation (prompt-head.ts). */
@@ -115,6 +118,7 @@ async function serveInference<M extends ServedModel>(
   for (const fallback of request.fallbacks?.(requested.model.ref) ?? []) {
     if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(attempts, fallback));
   }
+  if (request.stream === true) context.startHeartbeat(deps.heartbeatMs ?? HEARTBEAT_MS);
   await tryInOrder(attempts, candidates, requested.pool?.settings.hedgeAfter);
 }
 

@@ -246,7 +246,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#passGathered();
     if (this.#closed) return;
     const error = cleanError(ofProvider(failure, this.#request.model.provider), this.#request.target.headers);
-    if (!this.#context.response.headersSent) {
+    if (!this.#context.answerBegun) {
       this.#close();
       this.#controller?.abort(error);
       const { usage } = this.#request.transform;

@@ -38,6 +38,7 @@ export function editRoute(deps: GatewayDeps): Route {
       return {
         model: () => requestedEditModel(deps, asked.model, caller.organization),
         // `predictEdit` repeats it.
+        stream: asked.stream,
         repeatable: false,
         send: async ({ model }, credential, attempt) => {
           const { stream } = asked;

@@ -19,6 +19,7 @@ export function fimRoute(deps: GatewayDeps): Route {
       const asked = readFimRequest(value);
       return {
         model: () => requestedFimModel(deps, asked.fimRequest.model, caller.organization),
+        stream: asked.stream,
         // `completeCode` repeats it.
         repeatable: false,
         promptHead: () => promptHead(value),

@@ -40,6 +40,7 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
         return {
           model: () => requestedModel(deps, body.value, caller.organization),
           check: () => checkBody(format.name, body.value),
+          stream: body.value.stream === true,
           repeatable: true,
           promptHead: () => promptHead(body.value),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
