@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { firstCharacter, isEventStreamType, singleHeader } from '../../provider/answer-start.ts';
+import { firstCharacter, isEventStreamType, isStreamText, singleHeader } from '../../provider/answer-start.ts';
 import { CredentialFilter } from '../../provider/credential-filter.ts';
 import { errorsWithoutCredentials, withoutCredentials } from '../../provider/echoed-credentials.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
@@ -63,7 +63,7 @@ export class ClientAnswer {
     const contentType = singleHeader(headers['content-type']) ?? '';
     const body = errorsWithoutCredentials(this.#filter.whole(received), target.headers);
     if (status < 200 || status >= 300) throw this.#upstreamError(status, headers, body);
-    const isStream = isEventStreamType(contentType);
+    const isStream = anyBody === true ? isEventStreamType(contentType) : isStreamText(body);
     refuseDepth(body, isStream);
     if (!stream && isStream && transform.streamAsWhole !== undefined) {
       const folded = transform.streamAsWhole(body);

@@ -6,6 +6,7 @@ import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../pro
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
@@ -184,6 +185,7 @@ function translated(
   keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
   const answer = { ...answerContext(context, client, body), ...defined({ keepItem }) };
+  refuseVendorToolsAlone(answer.request, model.ref);
   const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
@@ -195,6 +197,19 @@ function translated(
     stream: body.stream === true,
     transform: new TranslatingTransform(request.format, client, answer, byok !== undefined),
   };
+}
+
+/**
+ * A request whose only tools run at their vendor needs them: without them, the model would invent what it was asked to
+ * find. Agents send such tools beside their own in each request. @throws SvcError 400 unsupported_field.
+ */
+function refuseVendorToolsAlone({ tools, vendorTools, toolChoice }: Conversation, ref: string): void {
+  const [first] = vendorTools ?? [];
+  if (first === undefined || tools.length > 0 || toolChoice?.type === 'none') return;
+  throw unsupportedField(
+    `${first.at}.type`,
+    `Only its vendor can run the tool "${first.type.slice(0, 64)}". It can’t be sent to ${ref}, and the request has no other tool.`,
+  );
 }
 
 function warnOfVendorTools(context: RequestContext, tools: Conversation['vendorTools']): void {

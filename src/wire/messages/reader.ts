@@ -10,7 +10,7 @@ import {
   parseJson,
 } from '../../base/json.ts';
 import type { SvcError } from '../errors/svc-error.ts';
-import { invalidEvent } from '../errors/upstream-errors.ts';
+import { invalidEvent, namelessCall } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event } from '../event.ts';
 import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
@@ -82,7 +82,7 @@ export class MessagesStreamReader implements StreamReader {
         this.#open(finiteNumber(value.index) ?? this.#blocks.size, objectOrEmpty(value.content_block), events);
         break;
       case 'content_block_delta':
-        this.#delta(this.#blocks.get(finiteNumber(value.index) ?? -1), objectOrEmpty(value.delta), events);
+        this.#delta(finiteNumber(value.index) ?? -1, objectOrEmpty(value.delta), events);
         break;
       case 'content_block_stop':
         this.#close(this.#blocks.get(finiteNumber(value.index) ?? -1), events);
@@ -174,7 +174,8 @@ export class MessagesStreamReader implements StreamReader {
     return block;
   }
 
-  #delta(block: Block | undefined, delta: JsonObject, events: Event[]): void {
+  #delta(index: number, delta: JsonObject, events: Event[]): void {
+    const block = this.#blocks.get(index) ?? this.#unstarted(index, delta, events);
     if (block === undefined) return;
     const { part } = block;
     switch (delta.type) {
@@ -199,6 +200,23 @@ export class MessagesStreamReader implements StreamReader {
         break;
       case 'citations_delta':
         events.push({ type: 'text', part, text: '', annotations: [delta.citation] });
+    }
+  }
+
+  /** Some servers send no `content_block_start`. The arguments of a call are lost without its name. */
+  #unstarted(index: number, { type }: JsonObject, events: Event[]): Block | undefined {
+    switch (type) {
+      case 'text_delta':
+      case 'citations_delta':
+        return this.#block(index, 'text');
+      case 'thinking_delta':
+      case 'signature_delta':
+        return this.#block(index, 'reasoning');
+      case 'input_json_delta':
+        append(events, this.#fail(namelessCall()));
+        return undefined;
+      default:
+        return undefined;
     }
   }
 
