@@ -53,6 +53,8 @@ export interface TestGatewayOptions {
   readonly listen?: Partial<Listen>;
   /** Default: no models. */
   readonly catalog?: CatalogData;
+  /** Milliseconds of silence before a heartbeat. */
+  readonly heartbeatMs?: number;
 }
 
 /** One provider for each format, `chat/m`, `messages/m` and `responses/m`, all at the simulated upstream. */
@@ -115,6 +117,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       signIns: parts.signIns,
       reports: parts.reports,
       presence: parts.presence,
+      heartbeatMs: options.heartbeatMs,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },

@@ -114,7 +114,7 @@ const card = z.object({
 const ending = z.union([
   z.object({
     type: z.literal('finished'),
-    reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'closed']),
+    reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other', 'closed']),
     outcome: z.enum(['complete', 'incomplete', 'reasoning-only', 'empty', 'filtered', 'interrupted']),
   }),
   z.object({ type: z.literal('stopped') }),

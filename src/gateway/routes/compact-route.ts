@@ -48,7 +48,7 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
     read: async (context, caller) => {
       const body = resolveItems(deps, kept, caller, await readJsonBody(deps, context));
       return {
-        model: () => requestedModel(deps, body.value),
+        model: () => requestedModel(deps, body.value, caller.organization),
         check: () => {
           limitItems(body.value);
           refuseStatefulResponses(body.value);

@@ -5,6 +5,7 @@ import { conversationBody } from '../../provider/request/conversation-request.ts
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
@@ -37,8 +38,9 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
         const received = await readJsonBody(deps, context);
         const body = format.name === 'responses' ? resolveItems(deps, kept, caller, received) : received;
         return {
-          model: () => requestedModel(deps, body.value),
+          model: () => requestedModel(deps, body.value, caller.organization),
           check: () => checkBody(format.name, body.value),
+          stream: body.value.stream === true,
           repeatable: true,
           promptHead: () => promptHead(body.value, (name) => context.header(name)),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
@@ -170,6 +172,7 @@ function translated(
   keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
   const answer = { ...answerContext(context, client, body), ...defined({ keepItem }), issuer };
+  refuseVendorToolsAlone(answer.request, model.ref);
   const request = conversationBody(model, answer.request, defined({ variant, issuer }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
@@ -181,6 +184,19 @@ function translated(
     stream: body.stream === true,
     transform: new TranslatingTransform(request.format, client, answer, byok !== undefined),
   };
+}
+
+/**
+ * A request whose only tools run at their vendor needs them: without them, the model would invent what it was asked to
+ * find. Agents send such tools beside their own in each request. @throws SvcError 400 unsupported_field.
+ */
+function refuseVendorToolsAlone({ tools, vendorTools, toolChoice }: Conversation, ref: string): void {
+  const [first] = vendorTools ?? [];
+  if (first === undefined || tools.length > 0 || toolChoice?.type === 'none') return;
+  throw unsupportedField(
+    `${first.at}.type`,
+    `Only its vendor can run the tool "${first.type.slice(0, 64)}". It can’t be sent to ${ref}, and the request has no other tool.`,
+  );
 }
 
 function warnOfVendorTools(context: RequestContext, tools: Conversation['vendorTools']): void {

@@ -1,5 +1,6 @@
 import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
-import { msg, SvcError } from '../errors/svc-error.ts';
+import type { SvcError } from '../errors/svc-error.ts';
+import { namelessCall } from '../errors/upstream-errors.ts';
 import type { Event } from '../event.ts';
 import { JsonNesting } from '../json-nesting.ts';
 import { readThoughtSignature, sealOfThought } from './thought-signature.ts';
@@ -66,12 +67,7 @@ export class ChatToolCalls {
   /** Ends the stream. Returns an error if a call has no name, because it can't be run. */
   close(events: Event[]): SvcError | undefined {
     for (const call of this.#calls) {
-      if (call.name === undefined) {
-        return new SvcError({
-          errorType: 'upstream_invalid_response',
-          message: msg('The provider sent a tool call without a name.'),
-        });
-      }
+      if (call.name === undefined) return namelessCall();
       this.#begin(call, events);
     }
     return undefined;

@@ -2,7 +2,8 @@ import { append, defined, quoteJson } from '../../base/json.ts';
 import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { writeChatUsage } from '../usage.ts';
@@ -94,7 +95,7 @@ export class ChatStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         return NOTHING;
       case 'finish':
-        return this.#finish(event.reason);
+        return this.#finish(event);
       case 'error':
         this.#over = true;
         return [errorFrame(event.error, 'chat-completions')];
@@ -124,7 +125,7 @@ export class ChatStreamWriter implements StreamWriter {
     });
   }
 
-  #finish(reason: FinishReason): readonly Frame[] {
+  #finish({ reason, native }: Finish): readonly Frame[] {
     this.#over = true;
     if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const frames: Frame[] = [];
@@ -132,7 +133,13 @@ export class ChatStreamWriter implements StreamWriter {
     else append(frames, this.#missingArguments());
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
-    frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
+    frames.push(
+      this.#chunk(
+        '{}',
+        JSON.stringify(reason === 'other' ? nativeReason(native) : reason),
+        this.#usageChunk ? '' : usage,
+      ),
+    );
     if (this.#usageChunk && usage !== '') frames.push({ data: `${this.#head},"choices":[]${usage}}` });
     frames.push({ data: '[DONE]' });
     return frames;
@@ -177,6 +184,7 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
   const refusals = answer.parts.filter((part) => part.type === 'refusal');
   const { calls, reasoning, signed } = writeCalls(answer.parts);
   const details = writeReasoningDetails(reasoning, context.issuer);
+  const finish_reason = answer.finish === 'other' ? nativeReason(answer.native) : answer.finish;
   const annotations = texts.flatMap((part) => part.annotations ?? []);
   const content = texts.map((part) => part.text).join('');
   const message = defined({
@@ -194,7 +202,7 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason: answer.finish }],
+    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason }],
     usage: answer.usage && writeChatUsage(answer.usage),
   });
 }

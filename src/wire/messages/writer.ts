@@ -3,6 +3,7 @@ import type { AssistantPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
@@ -11,7 +12,7 @@ import { writeCacheCreation } from '../usage.ts';
 import { toolInput } from './tool-input.ts';
 import { messagesCitations } from './write-request.ts';
 
-const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
+const STOP: Readonly<Record<Exclude<FinishReason, 'closed' | 'other'>, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',
@@ -56,7 +57,7 @@ export class MessagesStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         break;
       case 'finish':
-        this.#finish(event.reason, event.stopSequence);
+        this.#finish(event);
         break;
       case 'error':
         this.#over = true;
@@ -142,16 +143,16 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#frames.push({ event: 'content_block_delta', data: `${head}${json}}}` });
   }
 
-  #finish(reason: FinishReason, stopSequence: string | undefined): void {
+  #finish(finish: Finish): void {
     this.#over = true;
-    if (reason === 'closed') {
+    if (finish.reason === 'closed') {
       this.#frames.push(errorFrame(answerCutShort(), 'messages'));
       return;
     }
     this.#begin();
     this.#sequence.end();
     const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }));
-    this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(reason, stopSequence))},"usage":${usage}`);
+    this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(finish))},"usage":${usage}`);
     this.#frames.push({ event: 'message_stop', data: '{"type":"message_stop"}' });
   }
 }
@@ -190,10 +191,8 @@ function writeBlock(event: PartEvent, issuer: string | undefined): Record<string
   }
 }
 
-function writeStopReason(
-  reason: Exclude<FinishReason, 'closed'>,
-  stopSequence: string | undefined,
-): Record<string, unknown> {
+function writeStopReason({ reason, stopSequence, native }: Finish): Record<string, unknown> {
+  if (reason === 'other' || reason === 'closed') return { stop_reason: nativeReason(native), stop_sequence: null };
   if (reason === 'stop' && stopSequence !== undefined) {
     return { stop_reason: 'stop_sequence', stop_sequence: stopSequence };
   }
@@ -223,7 +222,7 @@ export function writeMessagesAnswer(context: AnswerContext, events: readonly Eve
     role: 'assistant',
     model: context.model,
     content: answer.parts.flatMap((part) => writePart(part, context.issuer)),
-    ...writeStopReason(answer.finish, answer.stopSequence),
+    ...writeStopReason({ ...answer, reason: answer.finish }),
     usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
   };
 }

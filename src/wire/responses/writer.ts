@@ -2,7 +2,8 @@ import { append, defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
 import { errorBody } from '../errors/error-body.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
+import type { Event, ReasoningSignature, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
@@ -47,7 +48,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         break;
       case 'finish':
         if (event.reason === 'closed') this.#fail(answerCutShort());
-        else this.#finish(event.reason);
+        else this.#finish(event);
         break;
       case 'error':
         this.#fail(event.error);
@@ -168,12 +169,13 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#open = undefined;
   }
 
-  #finish(reason: Exclude<FinishReason, 'closed'>): void {
+  #finish(finish: Finish): void {
     this.#over = true;
     this.#begin();
     this.#sequence.end();
-    const cut = reason === 'length' || reason === 'content_filter';
-    const details = cut ? { reason: reason === 'length' ? 'max_output_tokens' : 'content_filter' } : null;
+    const reason = incompleteReason(finish);
+    const cut = reason !== undefined;
+    const details = cut ? { reason } : null;
     this.result = { ...this.#response(cut ? 'incomplete' : 'completed'), incomplete_details: details };
     this.#push(cut ? 'response.incomplete' : 'response.completed', `"response":${JSON.stringify(this.result)}`);
   }
@@ -265,4 +267,11 @@ export function writeResponsesAnswer(context: AnswerContext, events: readonly Ev
   }
   if (writer.result === undefined) throw answerCutShort();
   return writer.result;
+}
+
+/** The reason in `incomplete_details`; undefined for a complete answer. */
+function incompleteReason({ reason, native }: Finish): string | undefined {
+  if (reason === 'length') return 'max_output_tokens';
+  if (reason === 'content_filter') return 'content_filter';
+  return reason === 'other' ? nativeReason(native) : undefined;
 }
