@@ -3,8 +3,8 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
+import { diagramFrame } from './scripts/diagram-frame.ts';
 import { writeLicenses } from './scripts/licenses.ts';
-import { MERMAID } from './scripts/mermaid.ts';
 import { WatchReport } from './scripts/watch-report.ts';
 
 const has = (flag) => process.argv.includes(flag);
@@ -37,6 +37,9 @@ const host = {
   banner: { js: requireForCommonJs },
 };
 
+/** Paths of what is in the script of diagrams. */
+const inFrame = new Set();
+
 const page = {
   ...common,
   entryPoints: [
@@ -53,7 +56,7 @@ const page = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.ttf': 'file' },
-  define: MERMAID,
+  plugins: [diagramFrame(import.meta.dirname, release, inFrame)],
   assetNames: '[name]',
 };
 
@@ -88,5 +91,5 @@ if (has('--watch')) {
 } else {
   const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
   const shipped = built.slice(0, 3).flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
+  if (release) writeLicenses(import.meta.dirname, [...shipped, ...inFrame], ['@vscode/codicons']);
 }

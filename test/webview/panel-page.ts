@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { MERMAID } from '../../scripts/mermaid.ts';
+import { diagramFrame } from '../../scripts/diagram-frame.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
@@ -59,6 +59,7 @@ export async function startPanelHost(): Promise<PanelHost> {
       { in: join(ROOT, 'src/webview/chat/chat-page.tsx'), out: 'chat' },
       { in: join(ROOT, 'src/webview/chat/chat.css'), out: 'chat' },
       { in: join(import.meta.dirname, 'writer-entry.ts'), out: 'writer' },
+      { in: join(ROOT, 'src/webview/chat/markdown/diagram-frame.ts'), out: 'diagram' },
     ],
     outdir: folder,
     bundle: true,
@@ -69,7 +70,7 @@ export async function startPanelHost(): Promise<PanelHost> {
     target: 'chrome128',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    define: MERMAID,
+    plugins: [diagramFrame(ROOT)],
     logLevel: 'warning',
   });
   const strangers: string[] = [];
