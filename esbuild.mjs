@@ -5,6 +5,7 @@ import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
 import { diagramFrame } from './scripts/diagram-frame.ts';
 import { writeLicenses } from './scripts/licenses.ts';
+import { withoutUnusedParts } from './scripts/unused-parts.ts';
 import { WatchReport } from './scripts/watch-report.ts';
 
 const has = (flag) => process.argv.includes(flag);
@@ -35,6 +36,7 @@ const host = {
   external: ['vscode'],
   mainFields: ['module', 'main'],
   banner: { js: requireForCommonJs },
+  plugins: [withoutUnusedParts()],
 };
 
 /** Paths of what is in the script of diagrams. */
