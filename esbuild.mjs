@@ -4,6 +4,7 @@ import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
 import { diagramFrame } from './scripts/diagram-frame.ts';
+import { writeIconFont } from './scripts/icon-font.ts';
 import { writeLicenses } from './scripts/licenses.ts';
 import { withoutUnusedParts } from './scripts/unused-parts.ts';
 import { WatchReport } from './scripts/watch-report.ts';
@@ -79,8 +80,7 @@ const suites = {
 await rm('dist', { recursive: true, force: true });
 await mkdir('dist/webview', { recursive: true });
 await mkdir('dist/admin-page', { recursive: true });
-await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
-await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
+writeIconFont(import.meta.dirname, 'dist/webview');
 // src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');

@@ -111,6 +111,20 @@ describe('text of an answer', () => {
     assert.equal(await panel.page.locator('.diagram a, .diagram script').count(), 0);
   });
 
+  it('icons: the shortened font is valid and has each icon', async () => {
+    await panel.tell(answer('```ts\na();\n```'));
+    await panel.page.locator('.code-bar .codicon').first().waitFor();
+    const found = await inPage(panel.page, 'fonts and pseudo-elements are no text', async () => {
+      const [font] = await document.fonts.load('16px codicon', '\ueb99');
+      const icons = [...document.querySelectorAll('.codicon')];
+      const missing = icons.filter((icon) => getComputedStyle(icon, '::before').content === 'none');
+      return { status: font?.status, icons: icons.length, missing: missing.map(({ className }) => className) };
+    });
+    assert.equal(found.status, 'loaded');
+    assert.ok(found.icons > 5);
+    assert.deepEqual(found.missing, []);
+  });
+
   const KINDS = {
     flowchart: 'flowchart LR\n  A[Start] --> B{Text}',
     sequence: 'sequenceDiagram\n  Alice->>Bob: Text\n  Bob-->>Alice: Hello',
