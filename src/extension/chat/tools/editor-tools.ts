@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { toolIdentity } from '../../../chat/tools/tool-identity.ts';
+import { definitionText, toolIdentity } from '../../../chat/tools/tool-identity.ts';
 import type { ChatTool, NamedFile, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments, namedFile, pathsInArguments } from '../../../chat/tools/workspace-files.ts';
 import { isDataPart } from '../../models/data-part.ts';
@@ -44,6 +44,7 @@ function fromEditor(
     origin,
     changes: true,
     identity: toolIdentity({ source, name, description, schema }),
+    definition: definitionText({ description, schema }),
     files: filesInArguments,
     prepare: (input) => ({
       // They may access files: one that contains secrets or controls what runs needs confirmation each time.
