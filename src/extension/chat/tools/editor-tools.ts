@@ -24,14 +24,15 @@ export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
     const extension = extensions.get(tool.name);
     const server = /^mcp_([^_]+)_/.exec(tool.name)?.[1];
     if (extension)
-      return CHAT_EXTENSIONS.test(extension.id) ? [] : fromEditor(tool, extensionName(extension), extension.id);
-    if (server !== undefined) return fromEditor(tool, `MCP: ${server}`);
+      return CHAT_EXTENSIONS.test(extension.id) ? [] : editorTool(tool, extensionName(extension), extension.id);
+    if (server !== undefined) return editorTool(tool, `MCP: ${server}`);
     // A tool that an extension registers without a declaration has no tags either, and is not known.
-    return OF_VSCODE.has(tool.name) ? fromEditor(tool, 'VS Code') : [];
+    return OF_VSCODE.has(tool.name) ? editorTool(tool, 'VS Code') : [];
   });
 }
 
-function fromEditor(
+/** @param source identifies the provider. */
+export function editorTool(
   { name, description, inputSchema }: vscode.LanguageModelToolInformation,
   origin: string,
   source = origin,
