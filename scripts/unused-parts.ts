@@ -14,6 +14,11 @@ const REPLACED: readonly { readonly file: RegExp; readonly contents: string }[] 
     file: /@redis\/client\/dist\/index\.js$/,
     contents: "const { default: Client } = require('./lib/client'); exports.createClient = Client.create;",
   },
+  // Which commands a cluster may send where, and which answers a client may keep.
+  {
+    file: /@redis\/client\/dist\/lib\/command-metadata\/command-metadata-data\.js$/,
+    contents: 'exports.COMMAND_METADATA = {};',
+  },
   // Writes HTML. It contains the names of all characters; only reading needs the other list.
   { file: /\/dom-serializer\/.*\/index\.js$/, contents: 'export default undefined; export const render = undefined;' },
 ];
