@@ -73,7 +73,7 @@ describe('validate', () => {
       '33 unknown-option provider.p.options.api_key: This key is not known. Did you mean `apiKey`?',
       '54 unknown-option provider.p.options.timeOut: This key is not known. Did you mean `timeout`?',
       '68 unknown-option provider.p.options.header: This key is not known. Did you mean `headers`?',
-      '82 unknown-option provider.p.options.token: This key is not known. Did you mean `apiKey`?',
+      '82 unknown-key provider.p.options.token: This option is not known and has no effect. Did you mean `apiKey`?',
       '101 unknown-option provider.p.options.orgnization: This key is not known. Did you mean `organization`?',
     ],
     [

@@ -39,7 +39,9 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     const suggestion = meant(name, value, names);
     if (suggestion !== undefined) found.push(mistake(at, suggestion, `Did you mean \`${suggestion}\`?`));
     else if (UNUSED_OPTIONS.has(name)) found.push(unused(at, 'This option of other tools has no effect in Svc.'));
-    else found.push(unused(at, 'This option is not known and has no effect. Fields of requests belong to a model.'));
+    else if (KEY_NAME.test(plainForm(name))) {
+      found.push(unused(at, 'This option is not known and has no effect. Did you mean `apiKey`?', 'apiKey'));
+    } else found.push(unused(at, 'This option is not known and has no effect. Fields of requests belong to a model.'));
   }
   for (const [name, { key, value }] of getEntries(provider)) {
     if (PROVIDER_KEYS.has(name)) continue;
@@ -64,8 +66,8 @@ function mistake(at: At, suggestion: string, hint: string): OptionFinding {
   return { ...at, severity: 'error', code: 'unknown-option', message, suggestion, breaksAddress };
 }
 
-function unused(at: At, message: string): OptionFinding {
-  return { ...at, severity: 'warning', code: 'unknown-key', message };
+function unused(at: At, message: string, suggestion?: string): OptionFinding {
+  return { ...at, severity: 'warning', code: 'unknown-key', message, suggestion };
 }
 
 /** The option that a key is meant to be. */
@@ -76,7 +78,6 @@ function meant(name: string, value: Tree, known: readonly string[]): string | un
   const isAddress = value.type === 'scalar' && typeof value.value === 'string' && /^https?:\/\//i.test(value.value);
   if (form.startsWith('fim') && (isAddress || ADDRESS_NAME.test(form.slice(3)))) return 'fimURL';
   if (ADDRESS_NAME.test(form) || isAddress) return 'baseURL';
-  if (KEY_NAME.test(form)) return 'apiKey';
   // One letter more, less or other. Longer distances would hit other words.
   const [near] = nearMisses(name, known);
   return near !== undefined && isOneLetterOff(form, plainForm(near)) ? near : undefined;

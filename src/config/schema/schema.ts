@@ -14,7 +14,11 @@ const anything = z.record(z.string(), z.unknown());
  * Ids of providers and models are printed one per line. A control character, a line separator or a change of direction
  * would let a project forge a line.
  */
-const id = z.string().refine((text) => !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text));
+export function isId(text: string): boolean {
+  return !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text);
+}
+
+const id = z.string().refine(isId);
 const modelRef = id.regex(/^[^/]+\/.+$/).meta({ expected: 'a model as <provider_id>/<model_id>' });
 const tokens = z.number().min(0).meta({ expected: 'a number of tokens, 0 or more' });
 const price = z.number().min(0).meta({ expected: 'a price in USD per million tokens, 0 or more' });

@@ -15,7 +15,7 @@ import {
 import { cure, expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
 import { checkOptions } from './near-options.ts';
 import { FOREIGN_SECTIONS, UNUSED_MODEL_KEYS } from './option-names.ts';
-import { configSchema, jsonSchema, optionsSchema } from './schema.ts';
+import { configSchema, isId, jsonSchema, optionsSchema } from './schema.ts';
 
 interface Finding {
   readonly path: readonly string[];
@@ -103,7 +103,7 @@ function oneForAll(foreign: readonly Finding[]): readonly Finding[] {
 /** A text that names no model is kept: a command must stop, and not use another model. */
 function isModelChoice({ path }: Finding, tree: ObjectTree): boolean {
   const node = nodeAt(tree, path);
-  const isText = node?.type === 'scalar' && typeof node.value === 'string';
+  const isText = node?.type === 'scalar' && typeof node.value === 'string' && isId(node.value);
   return isText && path.length === 1 && MODEL_CHOICES.has(path[0] ?? '');
 }
 
