@@ -31,8 +31,10 @@ export interface ListOptions {
 /** Lists a provider's models for a live registry. */
 export function modelLister(transport: Transport, timeout?: number): ListModels {
   return async ({ id, endpoint }, signal) => {
-    const listed = await listModels(endpoint, defined({ transport, signal, provider: id, timeout }));
-    return listed.map((model) => model.id);
+    const { models, url } = await findList(endpoint, defined({ transport, signal, provider: id, timeout }));
+    const other = versionedAlternative(endpoint, '/models');
+    if (url === other?.url) other.worked();
+    return models.map((model) => model.id);
   };
 }
 
@@ -44,16 +46,23 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
  * @throws SvcError that distinguishes a wrong address, a wrong key and a network failure.
  */
 export async function listModels(endpoint: Endpoint, options: ListOptions): Promise<readonly ListedModel[]> {
+  return (await findList(endpoint, options)).models;
+}
+
+interface FoundList {
+  readonly models: readonly ListedModel[];
+  /** The address that has the list. */
+  readonly url: string;
+}
+
+async function findList(endpoint: Endpoint, options: ListOptions): Promise<FoundList> {
   const addresses = listAddresses(endpoint);
   const headers = upstreamHeaders(endpoint, endpoint.format);
   let failure: SvcError | undefined;
   for (const url of addresses) {
     const deadline = new Deadline(options.signal, { timeout: options.timeout ?? LIST_TIMEOUT_MS });
     try {
-      const models = await fetchList(url, headers, options, deadline.signal);
-      const other = versionedAlternative(endpoint, '/models');
-      if (url === other?.url) other.worked();
-      return models;
+      return { models: await fetchList(url, headers, options, deadline.signal), url };
     } catch (thrown) {
       options.signal.throwIfAborted();
       if (!(thrown instanceof SvcError)) throw thrown;
