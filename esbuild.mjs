@@ -3,8 +3,10 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
+import { diagramFrame } from './scripts/diagram-frame.ts';
+import { writeIconFont } from './scripts/icon-font.ts';
 import { writeLicenses } from './scripts/licenses.ts';
-import { MERMAID } from './scripts/mermaid.ts';
+import { withoutUnusedParts } from './scripts/unused-parts.ts';
 import { WatchReport } from './scripts/watch-report.ts';
 
 const has = (flag) => process.argv.includes(flag);
@@ -35,7 +37,11 @@ const host = {
   external: ['vscode'],
   mainFields: ['module', 'main'],
   banner: { js: requireForCommonJs },
+  plugins: [withoutUnusedParts()],
 };
+
+/** Paths of what is in the script of diagrams. */
+const inFrame = new Set();
 
 const page = {
   ...common,
@@ -53,7 +59,7 @@ const page = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.ttf': 'file' },
-  define: MERMAID,
+  plugins: [diagramFrame(import.meta.dirname, release, inFrame)],
   assetNames: '[name]',
 };
 
@@ -74,8 +80,7 @@ const suites = {
 await rm('dist', { recursive: true, force: true });
 await mkdir('dist/webview', { recursive: true });
 await mkdir('dist/admin-page', { recursive: true });
-await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
-await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
+writeIconFont(import.meta.dirname, 'dist/webview');
 // src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');
@@ -88,5 +93,5 @@ if (has('--watch')) {
 } else {
   const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
   const shipped = built.slice(0, 3).flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
+  if (release) writeLicenses(import.meta.dirname, [...shipped, ...inFrame], ['@vscode/codicons']);
 }

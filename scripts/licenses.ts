@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Paths in a bundle's list of inputs that come from a package: `node_modules/@scope/name/…`. */
@@ -25,14 +25,16 @@ export function writeLicenses(root: string, inputs: Iterable<string>, extra: rea
 function section(folder: string, name: string): string {
   const { version, license: told, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   // Packages from before SPDX name theirs as a list of objects.
-  const license = told ?? (Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : undefined);
+  const listed = Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : undefined;
+  const file = readdirSync(folder).find((each) => /^(?:licen[cs]e|copying)(?:\.|-|$)/i.test(each));
+  const text = file === undefined ? undefined : readFileSync(join(folder, file), 'utf8').trim();
+  // Some have only the text.
+  const license = told ?? listed ?? (/^(?:The )?MIT License\b/.test(text ?? '') ? 'MIT' : undefined);
   const terms = String(license)
     .replace(/^\(|\)$/g, '')
     .split(' OR ');
   if (!terms.some((term) => ALLOWED.test(term)))
     throw new Error(`${name} is under ${license}, which may not be shipped.`);
-  const text = readdirSync(folder).find((file) => /^(?:licen[cs]e|copying)(?:\.|-|$)/i.test(file));
-  const body =
-    text && existsSync(join(folder, text)) ? readFileSync(join(folder, text), 'utf8').trim() : `Licence: ${license}`;
+  const body = text ?? `Licence: ${license}`;
   return `${'='.repeat(72)}\n${name} ${version} (${license})\n${'='.repeat(72)}\n\n${body}`;
 }

@@ -73,6 +73,13 @@ export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
+/** The object without some members, or the same object if it has none of them. */
+export function omit(object: JsonObject, names: readonly string[]): JsonObject {
+  const present = names.filter((name) => Object.hasOwn(object, name));
+  if (present.length === 0) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !present.includes(name)));
+}
+
 /** Parses JSON. Returns `undefined` if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -57,6 +57,8 @@ export interface Model {
   readonly name: string;
   readonly toolCall: boolean;
   readonly reasoning: boolean;
+  /** Efforts and the maximum of thinking tokens in the catalog. Absent: the catalog does not have the model. */
+  readonly effort?: { readonly levels: readonly string[]; readonly budget?: number } | undefined;
   readonly temperature: boolean;
   readonly attachment: boolean;
   readonly structuredOutput: boolean;

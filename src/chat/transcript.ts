@@ -4,6 +4,7 @@ import type { Attachment } from './attachment.ts';
 import type { ErrorCard } from './page/error-card.ts';
 import type { AnswerOptions } from './session/answer-options.ts';
 import type { Caution } from './tools/caution.ts';
+import type { FileChange } from './tools/file-change.ts';
 import type { ToolAction } from './tools/tool-action.ts';
 
 /**
@@ -14,9 +15,14 @@ export type ToolState =
   | { readonly type: 'receiving' }
   /**
    * `caution`: why it needs confirmation each time. `rules`: what “in this conversation” and “always” allow, as texts of
-   * `permission-rules.ts`; absent: they are not offered.
+   * `permission-rules.ts`; absent: they are not offered. `redefined`: a rule allows an earlier definition of the tool.
    */
-  | { readonly type: 'waiting'; readonly caution?: Caution; readonly rules?: readonly string[] }
+  | {
+      readonly type: 'waiting';
+      readonly caution?: Caution;
+      readonly rules?: readonly string[];
+      readonly redefined?: RedefinedTool;
+    }
   | { readonly type: 'allowed' }
   | { readonly type: 'running' }
   /** `exitCode`: of a command. `ms`: how long it ran. */
@@ -30,6 +36,12 @@ export type ToolState =
   /** `rule`: the rule that denied it, not the user. */
   | { readonly type: 'denied'; readonly reason: string; readonly rule?: string }
   | { readonly type: 'stopped'; readonly unstarted?: true };
+
+/** A tool of an extension or server whose description or schema is not the one that the user allowed. */
+export interface RedefinedTool {
+  /** Absent: the earlier definition was not kept. */
+  readonly change?: FileChange;
+}
 
 /** A part of a message. A `step` starts another answer of the model after its tools ran. */
 export type Part =

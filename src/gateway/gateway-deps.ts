@@ -68,6 +68,8 @@ export interface GatewayDeps {
   readonly adminPage?: string | undefined;
   /** By which the process proves itself to those that started it. Absent: it can't. */
   readonly proofSecret?: string | undefined;
+  /** Milliseconds of silence after which a stream gets a heartbeat, default 15 seconds. */
+  readonly heartbeatMs?: number | undefined;
   /** The version of Svc. */
   readonly version: string;
   /** Absent: nothing is recorded. */

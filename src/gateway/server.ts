@@ -166,7 +166,7 @@ async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: R
     }
     // The bodies are not needed for the error.
     context.held.release();
-    if (response.headersSent) response.destroy();
+    if (context.answerBegun) response.destroy();
     else context.sendError(error.errorType === 'internal_error' ? internal(context.publicId) : error);
   } finally {
     context.end();

@@ -45,9 +45,10 @@ export interface StateAdmin extends SessionStore {
   listKeys(): Promise<readonly StoredGatewayKey[]>;
   findKey(name: string): Promise<StoredGatewayKey | undefined>;
   searchKeys(query: KeySearch): Promise<FoundKeys>;
-  /** @param signal ends it between two parts of the ledger. */
+  /** @param signal ends it: in SQLite between two parts of the ledger, in Postgres at once. */
   usage(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport>;
-  requests(query: RequestHistoryQuery): Promise<RequestHistoryPage>;
+  /** @param signal ends it in Postgres. In SQLite, no one can leave while it runs. */
+  requests(query: RequestHistoryQuery, signal?: AbortSignal): Promise<RequestHistoryPage>;
   /** All rows of a request in the order of its attempts; empty if the ledger does not have it. */
   request(id: string): Promise<readonly UsageRow[]>;
   /** Nano-USD that were spent of budgets in their current windows, by `budgetId`. */

@@ -15,6 +15,12 @@ export function startsStream(character: string): boolean {
   return character !== '' && character !== '{' && character !== '[' && character !== '<';
 }
 
+/** Whether a whole body is the text of a stream. Other text with status 200 is a message of a proxy. */
+export function isStreamText(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
+  return /^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/.test(start);
+}
+
 /** A header as one string: the first value if there are several. */
 export function singleHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;

@@ -153,6 +153,8 @@ export interface ReasoningRequest {
 export interface Conversation {
   /** The sender's name of the model. */
   readonly model: string;
+  /** The whole request is cached (Anthropic, "Prompt caching", "Automatic caching"). */
+  readonly cacheControl?: CacheControl;
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];

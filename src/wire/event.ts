@@ -1,10 +1,10 @@
 import type { SvcError } from './errors/svc-error.ts';
 
 /**
- * The reason why an answer ended (spec 2.2). `closed` is our addition: the connection ended without a terminal event,
- * so the reason is unknown.
+ * The reason why an answer ended (spec 2.2). Two are our additions. `closed`: the connection ended without a terminal
+ * event. `other`: the provider sent a reason that is not known, so the answer may be incomplete.
  */
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'closed';
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other' | 'closed';
 
 /** Token counts in OpenAI's form: `input` includes cache reads and writes, `output` includes reasoning. */
 export interface Usage {
@@ -15,19 +15,31 @@ export interface Usage {
   /** The part of `cacheWrite` that is kept for an hour. */
   readonly cacheWrite1h?: number;
   readonly reasoning?: number;
+  /** Parts of `input` and `output`. */
+  readonly inputAudio?: number;
+  readonly outputAudio?: number;
+  readonly outputImage?: number;
+  /**
+   * What the provider says it served, if it is not the standard: a service tier (`flex`, `priority`, `batch`), a speed
+   * (`fast`), a region (`us`).
+   */
+  readonly served?: readonly string[];
+  /** Calls of tools that the vendor ran and bills by call, by name (`web_search`). */
+  readonly calls?: Readonly<Record<string, number>>;
   /** The charged cost in USD, if the provider reports it (OpenRouter). */
   readonly cost?: number;
 }
 
 /**
- * The data that a vendor needs to accept its reasoning again. `vendor` is the format that issued it: other vendors do
- * not accept it.
+ * The data that a vendor needs to accept its reasoning again. `vendor` is the format that issued it. `issuer` names the
+ * provider and the account (packed-reasoning.ts); others do not accept it. Absent: unknown.
  */
-export type ReasoningSignature =
+export type ReasoningSignature = { readonly issuer?: string } & (
   | { readonly vendor: 'messages'; readonly signature: string }
   | { readonly vendor: 'messages'; readonly redacted: string }
   | { readonly vendor: 'responses'; readonly id: string; readonly encrypted?: string }
-  | { readonly vendor: 'chat-completions'; readonly details: readonly unknown[] };
+  | { readonly vendor: 'chat-completions'; readonly details: readonly unknown[] }
+);
 
 /**
  * One event of a streamed answer. `part` is the index of the answer's part, counted from 0 without gaps in order of
@@ -65,5 +77,11 @@ export type Event =
   /** The provider started its answer again: the part `call`, a call that had not ended, is not part of the answer. */
   | { readonly type: 'discard'; readonly call: number }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
+  /** `native`: the provider's word, for the reason `other`. */
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly stopSequence?: string;
+      readonly native?: string;
+    }
   | { readonly type: 'error'; readonly error: SvcError };

@@ -14,6 +14,8 @@ export interface FoldedAnswer {
   /** Absent if the stream has not ended, or ended with `error`. */
   readonly finish?: FinishReason;
   readonly stopSequence?: string;
+  /** The provider's word for the finish `other`. */
+  readonly native?: string;
   readonly error?: SvcError;
 }
 
@@ -73,6 +75,7 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
       case 'finish':
         answer.finish = event.reason;
         if (event.stopSequence !== undefined) answer.stopSequence = event.stopSequence;
+        if (event.native !== undefined) answer.native = event.native;
         break;
       case 'error':
         answer.error = event.error;

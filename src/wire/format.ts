@@ -36,6 +36,8 @@ export interface AnswerContext {
   readonly usageChunk?: boolean;
   /** Chat Completions: a tool call is streamed in one chunk, as Mistral does. */
   readonly wholeCalls?: boolean;
+  /** The upstream that answers (`issuerName`). Its opaque reasoning is marked with it. */
+  readonly issuer?: string;
   /** Responses: takes each finished output item as JSON, so that a later request can refer to it. */
   readonly keepItem?: (id: string, json: string) => void;
 }
@@ -54,4 +56,22 @@ export interface Format {
   readAnswer(body: Readonly<Record<string, unknown>>): readonly Event[];
   /** Folds events into a complete answer. @throws SvcError for an `error` event. */
   writeAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown>;
+}
+
+/** Changes the events of one answer. */
+export interface EventMapper {
+  map(events: readonly Event[]): readonly Event[];
+}
+
+/** The format with a change of the events that it reads. */
+export function withEvents(format: Format, create: () => EventMapper): Format {
+  return {
+    ...format,
+    streamReader: () => {
+      const reader = format.streamReader();
+      const mapper = create();
+      return { read: (frame) => mapper.map(reader.read(frame)), end: () => mapper.map(reader.end()) };
+    },
+    readAnswer: (body) => create().map(format.readAnswer(body)),
+  };
 }

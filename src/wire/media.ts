@@ -31,18 +31,32 @@ export function mediaUrl(media: Media): string {
   return media.kind === 'data' ? `data:${media.mediaType};base64,${media.base64}` : '';
 }
 
-const SIGNATURES: readonly (readonly [string, string])[] = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['/9j/', 'image/jpeg'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
+/** The first characters of the base64 text by type. */
+const SIGNATURES: readonly (readonly [start: RegExp, type: string])[] = [
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^\/9j\//, 'image/jpeg'],
+  [/^R0lGOD[dl]/, 'image/gif'],
+  [/^UklGR.{6}XRUJQ/, 'image/webp'],
+  [/^UklGR.{6}XQVZF/, 'audio/wav'],
+  [/^Qk[0-3]/, 'image/bmp'],
+  [/^(?:SUkqA|TU0AK)/, 'image/tiff'],
+  [/^JVBERi0/, 'application/pdf'],
+  [/^SUQz/, 'audio/mp3'],
 ];
 
-/** The exact image type. Messages rejects `image/*`, so the first bytes determine it. */
-export function imageTypeOfData(media: { readonly mediaType: string; readonly base64: string }): string {
-  const known = SIGNATURES.find(([start]) => media.base64.startsWith(start))?.[1];
-  const declared = media.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (known !== undefined && (declared === '' || declared.endsWith('/*') || !declared.startsWith('image/')))
-    return known;
-  return declared === 'image/jpg' ? 'image/jpeg' : declared;
+type Bytes = Extract<Media, { readonly kind: 'data' }>;
+
+/** The media with the type of their bytes, if it is known. Vendors refuse another one. Returns the same object if it is right. */
+export function typedMedia(media: Bytes): Bytes {
+  const mediaType = typeOfData(media);
+  return mediaType === media.mediaType ? media : { ...media, mediaType };
+}
+
+/** The type of the bytes, else the declared one. */
+export function typeOfData({ mediaType, base64 }: { readonly mediaType: string; readonly base64: string }): string {
+  const start = base64.slice(0, 24);
+  const known = SIGNATURES.find(([signature]) => signature.test(start))?.[1];
+  if (known !== undefined) return known;
+  const declared = mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
+  return declared === 'image/jpg' ? 'image/jpeg' : mediaType;
 }

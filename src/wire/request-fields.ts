@@ -68,6 +68,7 @@ const MAX_ITEMS = 10_000;
 
 /** @throws SvcError 400 that names the list with too many items. */
 export function limitItems(body: JsonObject): void {
+  checkTools(body.tools);
   for (const field of ['messages', 'input', 'tools', 'system']) limitList(body[field], field);
   for (const field of ['messages', 'input']) {
     arrayOrEmpty(body[field]).forEach((value, index) => {
@@ -79,6 +80,14 @@ export function limitItems(body: JsonObject): void {
       limitList(reasoning_details, `${field}.${index}.reasoning_details`);
     });
   }
+}
+
+/** @throws SvcError 400 for tools that no provider can read. */
+function checkTools(tools: unknown): void {
+  if (tools === undefined || tools === null) return;
+  if (!Array.isArray(tools)) throw invalidRequest('tools', '`tools` must be a list of tools.');
+  const wrong = tools.findIndex((tool) => !isObject(tool));
+  if (wrong >= 0) throw invalidRequest(`tools.${wrong}`, `\`tools.${wrong}\` must be a tool.`);
 }
 
 /** Checks the calls of a Chat Completions body that is passed on without parsing. @throws SvcError 400. */

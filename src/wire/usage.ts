@@ -7,6 +7,7 @@ import {
   readAmount,
   tokenCount,
 } from '../base/json.ts';
+import { readBilledExtras } from './billed-extras.ts';
 import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
@@ -15,15 +16,19 @@ import type { FormatName } from './format-name.ts';
  * functions, so that an answer has the same cost on both paths.
  */
 
-const READERS: Readonly<Record<FormatName, (usage: unknown) => Usage | undefined>> = {
+const READERS: Readonly<Record<FormatName, (usage: unknown, answer?: JsonObject) => Usage | undefined>> = {
   'chat-completions': readChatUsage,
   responses: readResponsesUsage,
   messages: readMessagesUsage,
 };
 
-/** Reads the `usage` object of a format's answer; undefined if it contains no tokens. */
-export function readReportedUsage(format: FormatName, usage: unknown): Usage | undefined {
-  return READERS[format](usage);
+/**
+ * Reads the `usage` object of a format's answer; undefined if it contains no tokens.
+ *
+ * @param answer the object that has the usage. It may say which service tier was served.
+ */
+export function readReportedUsage(format: FormatName, usage: unknown, answer: JsonObject = {}): Usage | undefined {
+  return READERS[format](usage, answer);
 }
 
 /**
@@ -31,10 +36,11 @@ export function readReportedUsage(format: FormatName, usage: unknown): Usage | u
  * DeepSeek `prompt_cache_hit_tokens`, Moonshot `cached_tokens` beside the totals, Qwen (Alibaba, "Context cache")
  * `cache_creation_input_tokens` in the details, LiteLLM ("Prompt Caching") the same beside the totals.
  */
-export function readChatUsage(usage: unknown): Usage | undefined {
+export function readChatUsage(usage: unknown, answer: JsonObject = {}): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = objectOrEmpty(usage.prompt_tokens_details);
-  const reasoning = tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens);
+  const completion = objectOrEmpty(usage.completion_tokens_details);
+  const reasoning = tokenCount(completion.reasoning_tokens);
   return totals(usage.prompt_tokens, withReasoning(usage, usage.prompt_tokens, usage.completion_tokens, reasoning), {
     cacheRead: firstCount(prompt.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens),
     ...readCacheWrites(
@@ -42,9 +48,23 @@ export function readChatUsage(usage: unknown): Usage | undefined {
       prompt.cache_creation,
     ),
     reasoning,
+    ...readModalities(prompt, completion),
     cost: readCost(usage),
+    ...readBilledExtras(usage, answer),
   });
 }
+
+/** Audio and images have prices of their own (OpenAI, "Pricing"). */
+function readModalities(input: JsonObject, output: JsonObject): Modalities {
+  const above0 = (count: unknown) => tokenCount(count) || undefined;
+  return {
+    inputAudio: above0(input.audio_tokens),
+    outputAudio: above0(output.audio_tokens),
+    outputImage: above0(output.image_tokens),
+  };
+}
+
+type Modalities = Readonly<Record<'inputAudio' | 'outputAudio' | 'outputImage', number | undefined>>;
 
 /** The first count above 0; 0 if all counts are 0. */
 function firstCount(...values: readonly unknown[]): number | undefined {
@@ -110,15 +130,18 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
   });
 }
 
-export function readResponsesUsage(usage: unknown): Usage | undefined {
+export function readResponsesUsage(usage: unknown, answer: JsonObject = {}): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const input = objectOrEmpty(usage.input_tokens_details);
-  const reasoning = tokenCount(objectOrEmpty(usage.output_tokens_details).reasoning_tokens);
+  const output = objectOrEmpty(usage.output_tokens_details);
+  const reasoning = tokenCount(output.reasoning_tokens);
   return totals(usage.input_tokens, withReasoning(usage, usage.input_tokens, usage.output_tokens, reasoning), {
     cacheRead: tokenCount(input.cached_tokens),
     ...readCacheWrites(tokenCount(input.cache_write_tokens), input.cache_creation),
     reasoning,
+    ...readModalities(input, output),
     cost: readCost(usage),
+    ...readBilledExtras(usage, answer),
   });
 }
 
@@ -146,6 +169,7 @@ function readMessagesTotals(usage: JsonObject): Usage | undefined {
     ...writes,
     reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
     cost: readCost(usage),
+    ...readBilledExtras(usage, {}),
   });
   return read && { ...read, input: read.input + (cacheRead ?? 0) + (writes.cacheWrite ?? 0) };
 }
@@ -153,7 +177,10 @@ function readMessagesTotals(usage: JsonObject): Usage | undefined {
 function totals(
   input: unknown,
   output: unknown,
-  details: CacheWrites & Readonly<Record<'cacheRead' | 'reasoning' | 'cost', number | undefined>>,
+  details: CacheWrites &
+    Partial<Modalities> &
+    Pick<Usage, 'served' | 'calls'> &
+    Readonly<Record<'cacheRead' | 'reasoning' | 'cost', number | undefined>>,
 ): Usage | undefined {
   const [read, written] = [tokenCount(input), tokenCount(output)];
   if (read === undefined && written === undefined) return undefined;
@@ -194,6 +221,10 @@ const MESSAGES_FIELDS = [
   'cost',
   'cost_details',
   'is_byok',
+  'server_tool_use',
+  'service_tier',
+  'speed',
+  'inference_geo',
 ] as const;
 
 /** Collects the usage of one stream from the `usage` objects of its events, in order. */
@@ -211,9 +242,13 @@ export class StreamUsage {
     return this.#total;
   }
 
-  /** Adds one `usage` object. Returns undefined if it contains no tokens, or only 0 after other counts. */
-  add(usage: unknown): Usage | undefined {
-    const read = readReportedUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage);
+  /**
+   * Adds one `usage` object. Returns undefined if it contains no tokens, or only 0 after other counts.
+   *
+   * @param event the object that has the usage.
+   */
+  add(usage: unknown, event: JsonObject = {}): Usage | undefined {
+    const read = readReportedUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage, event);
     if (read === undefined || (this.#total !== undefined && read.input === 0 && read.output === 0)) return undefined;
     this.#total = read;
     return read;
@@ -228,7 +263,10 @@ export class StreamUsage {
     const fields: Record<string, unknown> = { ...this.#fields };
     for (const name of MESSAGES_FIELDS) {
       const value = usage[name];
-      const known = typeof value === 'object' ? value !== null : value === true || readAmount(value) !== undefined;
+      const known =
+        typeof value === 'object'
+          ? value !== null
+          : typeof value === 'string' || value === true || readAmount(value) !== undefined;
       if (known && (fields[name] === undefined || !isZero(value))) fields[name] = value;
     }
     this.#fields = fields;
@@ -254,5 +292,10 @@ export function addUsage(a: Usage | undefined, b: Usage): Usage {
     cacheWrite: sum(a.cacheWrite, b.cacheWrite),
     cacheWrite1h: sum(a.cacheWrite1h, b.cacheWrite1h),
     reasoning: sum(a.reasoning, b.reasoning),
+    inputAudio: sum(a.inputAudio, b.inputAudio),
+    outputAudio: sum(a.outputAudio, b.outputAudio),
+    outputImage: sum(a.outputImage, b.outputImage),
+    served: a.served ?? b.served,
+    calls: a.calls ?? b.calls,
   });
 }

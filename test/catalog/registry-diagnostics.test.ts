@@ -43,6 +43,25 @@ describe('registryDiagnostics', () => {
     assert.match(diagnostic?.message ?? '', /resourceName/);
   });
 
+  it('registryDiagnostics: reports the targets of aliases that do not exist', async () => {
+    const target = (ref: string) =>
+      found({
+        provider: { p: { options: BASE, models: { model: { variants: { high: {} } } } } },
+        gateway: {
+          aliases: { fast: ref },
+          pools: { 'team/large': { models: ['p/model'] } },
+          embeddingModels: { 'p/e': {} },
+        },
+      });
+    for (const ref of ['p/model', 'p/model:high', 'team/large', 'p/e']) assert.deepEqual(await target(ref), [], ref);
+    const [diagnostic, ...more] = await target('p/medul');
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [diagnostic?.key, diagnostic?.code, diagnostic?.suggestion],
+      ['gateway.aliases.fast', 'unknown-model', 'p/model'],
+    );
+  });
+
   for (const [name, model, code, suggestion] of [
     ['a model that its provider does not have', 'p/medul', 'unknown-model', 'p/model'],
     ['a model of an unknown provider', 'q1x/model', 'unknown-provider', undefined],

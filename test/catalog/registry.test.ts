@@ -90,7 +90,8 @@ describe('Registry: models', () => {
       },
     };
     const model = await modelOf('openai/gpt-5', { mine });
-    assert.deepEqual(model.cost, { input: 9, output: 10, cacheRead: 0.125 });
+    const { input, output, cacheRead } = model.cost ?? {};
+    assert.deepEqual({ input, output, cacheRead }, { input: 9, output: 10, cacheRead: 0.125 });
     assert.deepEqual(model.limit, { context: 400_000, output: 5, input: 272_000 });
     assert.deepEqual([model.name, model.toolCall, model.reasoning], ['Mine', false, true]);
     assert.deepEqual(model.modalities.input, ['text', 'image']);

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { loadSnapshot } from '../../src/catalog/public/snapshot.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
-import { withTrustedProviders } from '../../src/catalog/registry/trusted-providers.ts';
+import {
+  digestWaiting,
+  withoutWaitingChanges,
+  withTrustedProviders,
+} from '../../src/catalog/registry/trusted-providers.ts';
 import { codes, ProjectFolder } from '../config/project-folder.ts';
 
 const cost = { input: 10, output: 20 };
@@ -74,5 +78,57 @@ describe('withTrustedProviders', () => {
     assert.equal(registry.models.get('own/m')?.endpoint.apiKey?.secret.reveal(), 'own');
     assert.equal(registry.providers.get('mistral')?.endpoint.baseURL, 'https://own.example/v1');
     assert.deepEqual(codes(settings), []);
+  });
+});
+
+describe('digestWaiting', () => {
+  const own = { own: { options: { baseURL: 'https://own.example/v1' }, models: { m: {} } } };
+  const cases: Record<string, { readonly user?: unknown; readonly before: unknown; readonly after: unknown }> = {
+    'an address': {
+      before: { up: { options: { baseURL: 'https://a.example' } } },
+      after: { up: { options: { baseURL: 'https://b.example' } } },
+    },
+    'the query of an address': {
+      before: { up: { options: { baseURL: 'https://a.example/v1?to=a' } } },
+      after: { up: { options: { baseURL: 'https://a.example/v1?to=b' } } },
+    },
+    'a header': {
+      before: { up: { options: { headers: { 'x-to': 'a' } } } },
+      after: { up: { options: { headers: { 'x-to': 'b' } } } },
+    },
+    'a list in an option': {
+      before: { up: { models: { dear: { options: { tools: [{ url: 'a' }] } } } } },
+      after: { up: { models: { dear: { options: { tools: [{ url: 'b' }] } } } } },
+    },
+    'the type of a value': {
+      before: { up: { models: { dear: { options: { n: 1 } } } } },
+      after: { up: { models: { dear: { options: { n: '1' } } } } },
+    },
+    'a provider of the project': {
+      user: {},
+      before: own,
+      after: { own: { ...own.own, options: { baseURL: 'https://b.example/v1' } } },
+    },
+  };
+  const digest = async (user: unknown, project: unknown) => {
+    using folder = new ProjectFolder();
+    folder.global(user);
+    folder.write('project/svc.jsonc', project);
+    const settings = { ...(await folder.load()), projectAllowed: false };
+    const { waiting } = withoutWaitingChanges(settings, { catalog: await loadSnapshot(), env: {} });
+    assert.equal(waiting.length, 1);
+    return digestWaiting(waiting);
+  };
+  for (const [what, { user = trusted, before, after }] of Object.entries(cases)) {
+    it(`digestWaiting: another value is another question: ${what}`, async () => {
+      const first = await digest(user, { provider: before });
+      assert.equal(await digest(user, { provider: before }), first);
+      assert.notEqual(await digest(user, { provider: after }), first);
+    });
+  }
+
+  it('digestWaiting: another value is another question: a choice', async () => {
+    const of = (model: string) => digest(trusted, { model, provider: own });
+    assert.notEqual(await of('own/m'), await of('own/other'));
   });
 });

@@ -366,7 +366,13 @@ describe('rules for commands', () => {
       ['go test', ['go test -exec x', 'go test -o a', 'go test -toolexec=x', 'go test -coverprofile=a']],
       ['npm test', ['npm test --prefix other', 'npm test --script-shell=x', 'npm test --node-options=x']],
       ['vim', ['vim +!x a', 'vim -c !x']],
-      ['make', ['make -f other', 'make -C other', 'make --eval=x']],
+      ['make', ['make -f other', 'make -C other', 'make --eval=x', 'make SHELL=./x', 'make test .SHELLFLAGS:=-x']],
+      ['find .', ['find . -exec x', 'find . -delete', 'find . -fprint a', 'find . -okdir x', 'find . -fls a']],
+      ['curl', ['curl -D a x', 'curl -sK a x', 'curl --dump-header a x', 'curl --cookie-jar a x', 'curl -T a x']],
+      ['wget', ['wget -P a x', 'wget -i a', 'wget --append-output=a x']],
+      ['dd', ['dd if=a of=b']],
+      ['/usr/bin/tar', ['/usr/bin/tar -I x -xf a']],
+      ['./GO', ['./GO test -exec x']],
     ];
     for (const [rule, commands] of cases) {
       for (const command of commands) assert.equal(verdict(command, { allow: [rule] }), 'none', command);
@@ -396,7 +402,16 @@ describe('rules for commands', () => {
   it('command: a rule covers words that the shell replaces only if their values can be found', () => {
     for (const command of ['cat *.ts', 'cat ~/x', 'cat "$PWD"/a', 'cat a{b,c}'])
       assert.equal(verdict(command, { allow: ['cat'] }), 'allow', command);
-    for (const command of ['cat $X', 'cat $(echo .en)v', 'cat `x`', 'cat "${HOME}"', 'cat <(cat a)', 'cat "$PWD$X"'])
+    for (const command of [
+      'cat $X',
+      'cat $(echo .en)v',
+      'cat `x`',
+      'cat "${HOME}"',
+      'cat <(cat a)',
+      'cat "$PWD$X"',
+      'cat <<<$X',
+      'cat <<< "$X"',
+    ])
       assert.equal(verdict(command, { allow: ['cat', 'echo', 'x'] }), 'none', command);
   });
 

@@ -113,7 +113,10 @@ describe('a project that is not allowed', () => {
   it('svc trust: the changes of the project are used afterwards, also below the folder, until they are taken back', async () => {
     project({ provider: { mine: { options: { baseURL: `${theirs.url}/v1` } } } });
     const { out } = await svc(folder, ['trust']);
-    assert.match(out, /is allowed\.\nUsed from now on: provider\.mine\.options\.baseURL \(.*svc\.jsonc, line \d+\)/);
+    assert.match(
+      out,
+      /is allowed, with the folders in it\.\nUsed from now on: provider\.mine\.options\.baseURL \(.*svc\.jsonc, line \d+\)/,
+    );
     const { err } = await chat();
     assert.equal(err, '');
     assert.equal(toTheirs().length, 1);
@@ -130,6 +133,19 @@ describe('a project that is not allowed', () => {
     });
     await svc(folder, ['trust']);
     Object.assign(folder, { project: path.dirname(neighbour) });
+    await chat();
+    assert.equal(toTheirs().length, 0);
+  });
+
+  it('svc trust: a folder in a project allows none of its files, and says which folder does', async () => {
+    project({ provider: { mine: { options: { baseURL: `${theirs.url}/v1` } } } });
+    folder.write('project/sub/svc.jsonc', {});
+    const { out } = await svc(folder, ['trust', path.join(folder.project, 'sub')]);
+    const lines = out.trim().split('\n');
+    assert.match(lines[0] ?? '', /sub is allowed, with the folders in it\.$/);
+    assert.match(lines[1] ?? '', /project, whose files are still not used: .*project.svc\.jsonc, .*sub.svc\.jsonc\.$/);
+    assert.equal(lines[2], `To use them: svc trust ${JSON.stringify(folder.project)}`);
+    assert.equal(lines.length, 3);
     await chat();
     assert.equal(toTheirs().length, 0);
   });

@@ -37,10 +37,11 @@ export class Judges {
   #log = '';
   #toolbox: Toolbox | undefined;
 
-  static async start(): Promise<Judges> {
+  /** @param config the configuration over the strict provider at an address. */
+  static async start(config: (url: string) => unknown = (url) => ({ provider: providers(url) })): Promise<Judges> {
     const provider = await startStrictProvider();
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-clients-'));
-    writeFileSync(path.join(folder, 'svc.jsonc'), JSON.stringify({ provider: providers(provider.url) }));
+    writeFileSync(path.join(folder, 'svc.jsonc'), JSON.stringify(config(provider.url)));
     const gateway = spawn(
       process.execPath,
       [CLI, 'serve', '--port', '0', '--no-project', '--config', path.join(folder, 'svc.jsonc')],

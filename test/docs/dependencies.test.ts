@@ -19,8 +19,11 @@ const LICENSES = new Set(
   `MIT ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense WTFPL Zlib CC0-1.0 CC-BY-3.0 CC-BY-4.0
   Python-2.0 PSF-2.0 MPL-2.0 Artistic-2.0`.split(/\s+/),
 );
-/** Packages without an SPDX license in the lock file: two with an old form of MIT, and one tool that packaging does not run. */
-const NAMED = /^(?:busboy|streamsearch|@vscode\/vsce-sign(?:-.+)?)$/;
+/**
+ * Packages without an SPDX license in the lock file: two with an old form of MIT, one with its text only, and one tool
+ * that packaging does not run.
+ */
+const NAMED = /^(?:busboy|streamsearch|khroma|@vscode\/vsce-sign(?:-.+)?)$/;
 
 /**
  * Advisories (github.com/advisories) about packages that are here, each with the first version of every major that it

@@ -14,7 +14,7 @@ const all = PAGES.flatMap(blocks);
 
 describe('snippets in the documentation', () => {
   it('snippets: each has a kind that this test checks', () => {
-    const known = new Set(['sh', 'json', 'jsonc', 'ini', 'nginx', '']);
+    const known = new Set(['sh', 'json', 'jsonc', 'toml', 'ini', 'nginx', '']);
     assert.deepEqual(
       all.filter(({ language }) => !known.has(language)).map(({ page, line }) => `${page}:${line}`),
       [],

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
+import { type CatalogData, EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { loadSettings } from '../../src/config/load/load.ts';
 import { Metrics } from '../../src/gateway/accounting/metrics.ts';
@@ -51,6 +51,10 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   readonly config?: (upstream: string) => Record<string, unknown>;
   readonly listen?: Partial<Listen>;
+  /** Default: no models. */
+  readonly catalog?: CatalogData;
+  /** Milliseconds of silence before a heartbeat. */
+  readonly heartbeatMs?: number;
 }
 
 /** One provider for each format, `chat/m`, `messages/m` and `responses/m`, all at the simulated upstream. */
@@ -77,7 +81,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const config = options.config?.(upstream.url) ?? { provider: providers(upstream.url) };
   const env = { SVC_CONFIG_CONTENT: JSON.stringify(config), XDG_CONFIG_HOME: folder, SVC_MANAGED_CONFIG_DIR: folder };
   const settings = await loadSettings({ env, platform: 'linux', home: folder, cwd: folder, trustedWorkspace: true });
-  const registry = buildRegistry({ settings, catalog: EMPTY_CATALOG, env });
+  const registry = buildRegistry({ settings, catalog: options.catalog ?? EMPTY_CATALOG, env });
   const state = await StateUnderTest.open(path.join(folder, 'gateway.db'));
   const lines: string[] = [];
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
@@ -113,6 +117,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       signIns: parts.signIns,
       reports: parts.reports,
       presence: parts.presence,
+      heartbeatMs: options.heartbeatMs,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },

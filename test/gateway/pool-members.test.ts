@@ -236,6 +236,36 @@ describe('members of a pool', () => {
       { messages: [{ role: 'user', content: 'B' }] },
       false,
     ],
+    [
+      'another attribution line of Claude Code',
+      {
+        system: [
+          { type: 'text', text: 'x-anthropic-billing-header: cch=a' },
+          { type: 'text', text: 'S' },
+        ],
+        messages: [],
+      },
+      {
+        system: [
+          { type: 'text', text: 'x-anthropic-billing-header: cch=b' },
+          { type: 'text', text: 'S' },
+        ],
+        messages: [],
+      },
+      true,
+    ],
+    [
+      'another prompt in the session of Claude Code',
+      { metadata: { user_id: 'user_a_account__session_0123-4567' }, messages: [{ role: 'user', content: 'A' }] },
+      { metadata: { user_id: 'user_a_account__session_0123-4567' }, messages: [{ role: 'user', content: 'B' }] },
+      true,
+    ],
+    [
+      'another session of the same user',
+      { metadata: { user_id: JSON.stringify({ device_id: 'd', session_id: 's1' }) }, messages: [] },
+      { metadata: { user_id: JSON.stringify({ device_id: 'd', session_id: 's2' }) }, messages: [] },
+      false,
+    ],
     ['another system prompt', { system: 'S', messages: [] }, { system: 'T', messages: [] }, false],
     ['another text of Responses', { input: 'A' }, { input: 'B' }, false],
     ['another prompt for code', { prompt: 'A' }, { prompt: 'B' }, false],
@@ -245,6 +275,15 @@ describe('members of a pool', () => {
       assert.equal(promptHead(one) === promptHead(other), same);
     });
   }
+
+  it('conversation: the session that a client names in a header', () => {
+    const named = (name: string, session: string) =>
+      promptHead({ messages: [{ role: 'user', content: session }] }, (header) => (header === name ? 's' : undefined));
+    for (const name of ['session_id', 'x-session-affinity', 'x-kilocode-taskid', 'x-claude-code-session-id']) {
+      assert.equal(named(name, 'a'), named(name, 'b'));
+    }
+    assert.notEqual(named('x-other', 'a'), named('x-other', 'b'));
+  });
 
   it('conversation: any body has a short head, however deep it is nested', () => {
     let deep: unknown = 'x';

@@ -209,7 +209,7 @@ describe('tools that only Responses has', () => {
   });
 
   it('Warning header: contains no characters of a tool’s type that end a header', async () => {
-    const response = await post('chat/m', { tools: [{ type: 'a"\r\nx: y\u2028\\b' }] });
+    const response = await post('chat/m', { tools: [shell, { type: 'a"\r\nx: y\u2028\\b' }] });
     assert.match(response.headers.get('warning') ?? '', /: ax: yb"$/);
   });
 

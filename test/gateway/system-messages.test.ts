@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { placeSystemMessages } from '../../src/provider/request/system-messages.ts';
+import { placeSystemMessages } from '../../src/provider/profile/system-messages.ts';
 import { assertLinear } from '../linear-time.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
@@ -49,6 +49,7 @@ const CASES: readonly Case[] = [
     what: 'moves one behind the results of a call',
     sent: [user('a'), call, system('s'), result, user('b')],
     received: [user('a'), call, result, user('s\n\nb')],
+    mistral: [user('a'), call, result, { role: 'assistant', content: 'Done.' }, user('s\n\nb')],
   },
   {
     what: 'makes one a user message after a result',
@@ -119,7 +120,7 @@ describe('system messages for Chat Completions upstreams', () => {
       await assertLinear(
         50_000,
         (size) => [first, ...Array.from({ length: size }, () => system('s'))],
-        (messages) => placeSystemMessages('openai-compatible', messages),
+        (messages) => placeSystemMessages('first', messages),
       );
     }
   });

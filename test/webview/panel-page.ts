@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { MERMAID } from '../../scripts/mermaid.ts';
+import { diagramFrame } from '../../scripts/diagram-frame.ts';
+import { writeIconFont } from '../../scripts/icon-font.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
@@ -59,6 +60,7 @@ export async function startPanelHost(): Promise<PanelHost> {
       { in: join(ROOT, 'src/webview/chat/chat-page.tsx'), out: 'chat' },
       { in: join(ROOT, 'src/webview/chat/chat.css'), out: 'chat' },
       { in: join(import.meta.dirname, 'writer-entry.ts'), out: 'writer' },
+      { in: join(ROOT, 'src/webview/chat/markdown/diagram-frame.ts'), out: 'diagram' },
     ],
     outdir: folder,
     bundle: true,
@@ -69,9 +71,10 @@ export async function startPanelHost(): Promise<PanelHost> {
     target: 'chrome128',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    define: MERMAID,
+    plugins: [diagramFrame(ROOT)],
     logLevel: 'warning',
   });
+  writeIconFont(ROOT, folder);
   const strangers: string[] = [];
   const server = serve(folder, strangers);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -93,14 +96,10 @@ export async function startPanelHost(): Promise<PanelHost> {
 }
 
 function serve(folder: string, strangers: string[]): Server {
-  const files: Readonly<Record<string, string>> = {
-    '/codicon.css': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.css'),
-    '/codicon.ttf': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.ttf'),
-  };
   return createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://panel');
     if (pathname === '/panel.html') return void response.setHeader('content-type', 'text/html').end(html(searchParams));
-    const file = files[pathname] ?? join(folder, normalize(pathname));
+    const file = join(folder, normalize(pathname));
     if (pathname === '/favicon.ico') return void response.writeHead(204).end();
     if (request.method !== 'GET' || !existsSync(file) || pathname === '/') {
       strangers.push(`${request.method} ${request.url}`);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
+import { writeIconFont } from '../../scripts/icon-font.ts';
 import type { ToDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
@@ -47,6 +48,7 @@ export async function startDialogHost() {
     logLevel: 'warning',
   });
   let words = '{}';
+  writeIconFont(ROOT, folder);
   const server = serve(folder, () => words);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -68,8 +70,6 @@ export async function startDialogHost() {
 function serve(folder: string, words: () => string) {
   const files: Readonly<Record<string, string>> = {
     '/provider.css': join(ROOT, 'src/webview/provider/provider.css'),
-    '/codicon.css': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.css'),
-    '/codicon.ttf': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.ttf'),
   };
   return createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://dialog');

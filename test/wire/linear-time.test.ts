@@ -129,7 +129,7 @@ const SCHEMAS: readonly (readonly [what: string, make: (size: number) => JsonObj
 
 /** Reads and writes a request like the gateway, in the same format and translated. */
 function carry(format: Format, body: Body): void {
-  repairBody(format.name, body, ANTHROPIC_IDS);
+  repairBody(format.name, body, { ids: ANTHROPIC_IDS, callArguments: 'object' });
   const conversation = repairConversation(format.readRequest(body));
   for (const { writeRequest } of FORMAT_LIST) requestJson(writeRequest(conversation));
 }

@@ -93,6 +93,12 @@ const fitted: NonNullable<Shown['becomes']> = (written) =>
   });
 
 /** Rows about fields of a request, by the first column of the table. */
+/** The written request contains the text, escaped as in JSON. */
+const writes =
+  (text: string): NonNullable<Shown['becomes']> =>
+  (written) =>
+    assert.ok(JSON.stringify(written).includes(text), JSON.stringify(written));
+
 export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
   '`stop`, `stop_sequences`': [
     ...dropped('chat-completions', { stop: 'END' }),
@@ -216,7 +222,90 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
       param: 'tools.0.type',
     },
   ],
-  'calls of the vendor’s own tools in the history (`web_search_call`)': [
+  'results of tools that ran at Anthropic (`web_search_tool_result`, MCP, code execution, …)': [
+    {
+      from: 'messages',
+      said: messages({
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: [
+              { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+              {
+                type: 'web_search_tool_result',
+                tool_use_id: 's',
+                content: [{ type: 'web_search_result', title: 'T', url: 'U' }],
+              },
+            ],
+          },
+          user,
+        ],
+      }),
+      becomes: writes('[web search]\\nT\\nU'),
+    },
+  ],
+  'a compaction of Messages': [
+    {
+      from: 'messages',
+      said: messages({
+        messages: [
+          { role: 'user', content: 'OLD' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'compaction', content: 'S' },
+              { type: 'text', text: 'NEW' },
+            ],
+          },
+          user,
+        ],
+      }),
+      becomes: (written) => {
+        writes('Summary of the conversation so far:\\n\\nS')(written, 'responses');
+        assert.ok(JSON.stringify(written).includes('NEW') && !JSON.stringify(written).includes('OLD'));
+      },
+    },
+  ],
+  '`search_result`': [
+    {
+      from: 'messages',
+      said: messages({
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'search_result', source: 'U', title: 'T', content: [{ type: 'text', text: 'c' }] }],
+          },
+        ],
+      }),
+      becomes: writes('T – U\\nc'),
+    },
+  ],
+  'a compaction of OpenAI': [
+    {
+      from: 'responses',
+      said: responses({ input: [{ type: 'compaction', id: 'i', encrypted_content: 'x' }, user] }),
+      becomes: writes('compacted by another provider'),
+    },
+  ],
+  'commands, patches and screens that the client ran for OpenAI (`local_shell_call`, `shell_call`, `apply_patch_call`, `computer_call`)':
+    [
+      {
+        from: 'responses',
+        said: responses({
+          input: [
+            user,
+            { type: 'local_shell_call', id: 'l', call_id: 'c', action: { type: 'exec', command: ['ls'] } },
+            { type: 'local_shell_call_output', id: 'c', output: 'OUT' },
+          ],
+        }),
+        becomes: (written) => {
+          writes('[Ran the command: ')(written, 'responses');
+          writes('[Output]\\nOUT')(written, 'responses');
+        },
+      },
+    ],
+  'calls of the vendor’s own tools in the history (`web_search_call`, MCP, …)': [
     {
       from: 'responses',
       said: responses({ input: [user, { type: 'web_search_call', id: 'i' }] }),
@@ -265,7 +354,7 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
   ),
   '`item_reference` of an item that the gateway does not have, and other items': [
     { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.id' },
-    { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },
+    { from: 'responses', said: responses({ input: [{ type: 'hologram', id: 'i' }] }), param: 'input.0.type' },
   ],
   '`thread`': refused('messages', { thread: { type: 'create' } }),
   '`container`, `mcp_servers`': refused('messages', { container: 'c' }, { mcp_servers: [{}] }),

@@ -8,9 +8,10 @@ import {
   ANTHROPIC_IDS,
   MISTRAL_IDS,
   normalizeIds,
+  OPENAI_CHAT_IDS,
   PLACEHOLDER_RESULT,
+  RESPONSES_IDS,
   repairConversation,
-  toolCallIdRule,
 } from '../../src/wire/tools/tool-call-repair.ts';
 
 /** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
@@ -90,6 +91,19 @@ const cases: Record<string, [history: string, repaired: string]> = {
   'the same id in two turns is two calls': ['u a:x r:x a:x r:x u', ''],
 };
 
+const RULES = [
+  [ANTHROPIC_IDS, 'call.1:a'],
+  [MISTRAL_IDS, 'call_1-ab'],
+  [RESPONSES_IDS, 'c'.repeat(65)],
+  [OPENAI_CHAT_IDS, 'c'.repeat(41)],
+] as const;
+
+/** The ids of calls and results in order. */
+function writtenIds(body: JsonObject): string[] {
+  const found = JSON.stringify(body).matchAll(/"(?:id|tool_call_id|tool_use_id|call_id)":"([^"]+)"/g);
+  return [...found].map(([, id = '']) => id);
+}
+
 describe('tool-call repair on a body (spec 4.2)', () => {
   for (const format of NAMES) {
     for (const [name, [given, repaired]] of Object.entries(cases)) {
@@ -108,7 +122,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     it(`tool-call repair: ${format}: a valid history is the same object`, () => {
       const body = history(format, 'u a u a:x,y r:x,y a:z r:z u');
       const before = JSON.stringify(body);
-      assert.equal(repairBody(format, body, toolCallIdRule('openai', 'chat-completions')).body, body);
+      assert.equal(repairBody(format, body, { ids: OPENAI_CHAT_IDS }).body, body);
       assert.equal(JSON.stringify(body), before);
     });
 
@@ -141,25 +155,33 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     it(`tool-call repair: ${format}: does not change values that are not a history`, () => {
       for (const value of [undefined, null, 'text', 5, [null, 1, 'x', { role: 'user' }]]) {
         const body = { messages: value, input: value };
-        assert.equal(repairBody(format, body, MISTRAL_IDS).body, body);
+        assert.equal(repairBody(format, body, { ids: MISTRAL_IDS }).body, body);
       }
     });
 
-    it(`tool-call repair: ${format}: ids are made valid for Anthropic, Mistral and OpenAI, the same in every turn`, () => {
-      for (const [rule, bad] of [
-        [ANTHROPIC_IDS, 'call.1:a'],
-        [MISTRAL_IDS, 'call_1-ab'],
-        [toolCallIdRule('openai', 'responses') ?? MISTRAL_IDS, 'c'.repeat(65)],
-        [toolCallIdRule('openai', 'chat-completions') ?? MISTRAL_IDS, 'c'.repeat(41)],
-      ] as const) {
-        const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), rule);
-        const ids = [...JSON.stringify(body).matchAll(/"(?:id|tool_call_id|tool_use_id|call_id)":"([^"]+)"/g)].map(
-          (match) => match[1],
-        );
-        assert.equal(ids.length, 4);
-        assert.equal(new Set(ids).size, 1);
-        assert.match(ids[0] ?? '', rule.valid);
-        assert.equal(repairBody(format, body, rule).body, body);
+    it(`tool-call repair: ${format}: ids are made valid for Anthropic, Mistral and OpenAI, and pairs still match`, () => {
+      for (const [rule, bad] of RULES) {
+        const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), { ids: rule });
+        const [first, second, third, fourth] = writtenIds(body);
+        assert.ok(first !== undefined && third !== undefined);
+        assert.deepEqual([second, fourth], [first, third]);
+        assert.equal(first !== third, rule.unique === true);
+        for (const id of [first, third]) assert.match(id, rule.valid);
+        assert.equal(repairBody(format, body, { ids: rule }).body, body);
+      }
+    });
+
+    it(`tool-call repair: ${format}: an id of two turns becomes two ids where the vendor demands it, the same in each request`, () => {
+      for (const [rule] of RULES) {
+        const before = history(format, 'u a:call_0,b r:b,call_0 u a:call_0 r:call_0');
+        const after = history(format, 'u a:call_0,b r:b,call_0 u a:call_0 r:call_0 a:call_0 r:call_0');
+        const ids = writtenIds(repairBody(format, before, { ids: rule }).body);
+        assert.deepEqual(writtenIds(repairBody(format, after, { ids: rule }).body).slice(0, ids.length), ids);
+        assert.deepEqual(ids.slice(0, 2), [ids[3], ids[2]]);
+        assert.equal(ids[4], ids[5]);
+        assert.equal(ids[4] !== ids[0], rule.unique === true);
+        const conversation = normalizeIds(FORMATS[format].readRequest(before), rule);
+        assert.deepEqual(writtenIds(FORMATS[format].writeRequest(conversation)), ids);
       }
     });
   }

@@ -27,13 +27,15 @@ describe('member names of each JavaScript object', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     it(`inherited member names are neither finish reasons nor error types: ${name}`, () => {
       const chat = readEvents(chatCompletions, [chunk({ content: 'Hi' }), chunk({}, name), done]);
-      assert.deepEqual(chat.at(-1), { type: 'finish', reason: 'stop' });
+      const unknown = { type: 'finish', reason: 'other', native: name };
+      assert.deepEqual(chat.at(-1), unknown);
       const ended = [
         { type: 'message_start', message: {} },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
         { type: 'message_delta', delta: { stop_reason: name } },
         { type: 'message_stop' },
       ].map((value) => `data: ${JSON.stringify(value)}`);
-      assert.deepEqual(readEvents(messages, ended).at(-1), { type: 'finish', reason: 'stop' });
+      assert.deepEqual(readEvents(messages, ended).at(-1), unknown);
       const last = readEvents(chatCompletions, [`data: ${JSON.stringify({ error: { type: name, code: name } })}`]).at(
         -1,
       );

@@ -1,4 +1,11 @@
-import { MODALITIES, type Modality, type ModelCost } from '../../config/settings/configured-model.ts';
+import {
+  MODALITIES,
+  type Modality,
+  type ModelCost,
+  type PriceTier,
+  type RATES,
+  type ServedPrices,
+} from '../../config/settings/configured-model.ts';
 
 /**
  * The stored form of the catalog. Rows are arrays, because each start reads a snapshot of thousands of models and uses
@@ -22,9 +29,14 @@ export interface CatalogProvider {
   readonly models: Readonly<Record<string, CatalogRow>>;
 }
 
+/** `[name, ...prices]`, -1 means absent. */
+export type NamedPrices = readonly [name: string, ...prices: number[]];
+
 /**
  * `[name, bits, context, output, input, cost, releaseDate, reasoning, via]`; 0 means absent. `cost` is `[input, output,
- * cacheRead?, cacheWrite?]`, -1 means absent. `reasoning` is the effort names joined by commas, or `#<maximum budget
+ * cacheRead?, cacheWrite?, …]`, -1 means absent. Lists with a name may follow: `['272000', input, output, …]` has the
+ * prices above that number of input tokens, `['audio', input, output]` those of audio, `['reasoning', price]` that of
+ * reasoning, any other name those of what was served (`['priority', input, output, …]`). `reasoning` is the effort names joined by commas, or `#<maximum budget
  * tokens>`. `via` is `[npm, api?]` if the model differs from its provider.
  */
 export type CatalogRow = readonly [
@@ -33,7 +45,7 @@ export type CatalogRow = readonly [
   context: number,
   output: number,
   input?: number,
-  cost?: readonly number[] | 0,
+  cost?: readonly (number | NamedPrices)[] | 0,
   releaseDate?: string | 0,
   reasoning?: string | 0,
   via?: readonly string[],
@@ -97,8 +109,35 @@ function modalities(bits: number): readonly Modality[] {
   return MODALITIES.filter((_, index) => (bits >> index) & 1);
 }
 
-function readCost([input = 0, output = 0, cacheRead = -1, cacheWrite = -1]: readonly number[]): ModelCost {
-  return { input, output, ...(cacheRead >= 0 ? { cacheRead } : {}), ...(cacheWrite >= 0 ? { cacheWrite } : {}) };
+function readCost(entries: readonly (number | NamedPrices)[]): ModelCost {
+  const named = entries.filter((entry) => typeof entry !== 'number');
+  const cost = readRates(entries.filter((entry) => typeof entry === 'number'));
+  if (named.length === 0) return cost;
+  const tiers: PriceTier[] = [];
+  const served: Record<string, ServedPrices> = {};
+  let more: Partial<ModelCost> = {};
+  for (const [name, ...prices] of named) {
+    const [first = -1, second = -1] = prices;
+    if (/^\d+$/.test(name)) tiers.push({ ...readRates(prices), above: Number(name) });
+    else if (name === 'audio') {
+      more = { ...more, ...known('inputAudio', first), ...known('outputAudio', second) };
+    } else if (name === 'reasoning') more = { ...more, ...known('reasoning', first) };
+    else served[name] = readRates(prices);
+  }
+  return {
+    ...cost,
+    ...more,
+    ...(tiers.length === 0 ? {} : { tiers: tiers.sort((a, b) => a.above - b.above) }),
+    ...(Object.keys(served).length === 0 ? {} : { served }),
+  };
+}
+
+function readRates([input = 0, output = 0, cacheRead = -1, cacheWrite = -1]: readonly number[]) {
+  return { input, output, ...known('cacheRead', cacheRead), ...known('cacheWrite', cacheWrite) };
+}
+
+function known(kind: (typeof RATES)[number], price: number): Partial<ModelCost> {
+  return price >= 0 ? { [kind]: price } : {};
 }
 
 export const EMPTY_CATALOG: CatalogData = { source: '', licence: '', date: '', providers: {} };

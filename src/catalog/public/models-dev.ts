@@ -1,7 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import { MODALITIES, type Modality } from '../../config/settings/configured-model.ts';
-import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
+import { BITS, type CatalogData, type CatalogProvider, type CatalogRow, type NamedPrices } from './catalog.ts';
 
 /** The address of the public catalog. Its licence requires the source and licence below in copies. */
 export const CATALOG_URL = 'https://models.dev/api.json';
@@ -67,7 +67,7 @@ function readModel(key: string, model: JsonObject): CatalogRow | undefined {
     amount(limit.context),
     amount(limit.output),
     amount(limit.input),
-    readCost(model.cost),
+    readCost(model.cost, objectOrEmpty(model.experimental).modes),
     /^\d{4}(-\d{2}){0,2}$/.test(nonEmptyString(model.release_date) ?? '') ? model.release_date : 0,
     readReasoning(model.reasoning_options),
     ...(npm === undefined && api === undefined ? [] : [api === undefined ? [npm] : [npm ?? '', api]]),
@@ -80,7 +80,7 @@ function readModel(key: string, model: JsonObject): CatalogRow | undefined {
 export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
   const [name, bits, context, output, input, cost, date, reasoning, via] = parts;
   if (typeof name !== 'string' || typeof bits !== 'number') return undefined;
-  const numbers = Array.isArray(cost) && cost.every((each) => typeof each === 'number') ? cost : 0;
+  const numbers = Array.isArray(cost) && cost.every(isCostEntry) ? cost : 0;
   const strings = Array.isArray(via) && via.every((each) => typeof each === 'string') ? via : undefined;
   const full = [
     name,
@@ -97,6 +97,13 @@ export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
   if (full[6] !== 0) return [full[0], full[1], full[2], full[3], full[4], full[5], full[6]];
   if (full[5] !== 0) return [full[0], full[1], full[2], full[3], full[4], full[5]];
   return full[4] !== 0 ? [full[0], full[1], full[2], full[3], full[4]] : [full[0], full[1], full[2], full[3]];
+}
+
+function isCostEntry(value: unknown): value is number | NamedPrices {
+  if (typeof value === 'number') return true;
+  if (!Array.isArray(value)) return false;
+  const [name, ...prices] = value;
+  return typeof name === 'string' && prices.every((price) => typeof price === 'number');
 }
 
 function flags(model: JsonObject): number {
@@ -119,12 +126,49 @@ function modalityBits(value: unknown): number {
   );
 }
 
-function readCost(value: unknown): readonly number[] | 0 {
+/** @param modes `experimental.modes`: other prices, by the fields of the request that select them. */
+function readCost(value: unknown, modes: unknown): readonly (number | NamedPrices)[] | 0 {
   if (!isObject(value)) return 0;
-  const price = (field: unknown) => (typeof field === 'number' && Number.isFinite(field) && field >= 0 ? field : -1);
+  const named = [...readTiers(value), ...readModes(modes), ...readKinds(value)];
+  return [...readPrices(value), ...named];
+}
+
+/** `[input, output, cacheRead?, cacheWrite?]`; -1 means absent. */
+function readPrices(value: JsonObject): number[] {
   const cost = [amount(value.input), amount(value.output), price(value.cache_read), price(value.cache_write)];
   while (cost.length > 2 && cost.at(-1) === -1) cost.pop();
   return cost;
+}
+
+const price = (field: unknown) => (typeof field === 'number' && Number.isFinite(field) && field >= 0 ? field : -1);
+
+/** `tiers` has any limits. The older `context_over_200k` repeats one of them with a rounded limit. */
+function readTiers(cost: JsonObject): NamedPrices[] {
+  const tiers = arrayOrEmpty(cost.tiers).flatMap((each): NamedPrices[] => {
+    const { type = 'context', size } = objectOrEmpty(objectOrEmpty(each).tier);
+    if (!isObject(each) || type !== 'context' || amount(size) === 0) return [];
+    return [[String(Math.floor(amount(size))), ...readPrices(each)]];
+  });
+  const old = cost.context_over_200k;
+  return tiers.length === 0 && isObject(old) ? [['200000', ...readPrices(old)]] : tiers;
+}
+
+/** A mode is known by the value of the field that selects it: `service_tier: "priority"`, `speed: "fast"`. */
+function readModes(modes: unknown): NamedPrices[] {
+  return Object.values(objectOrEmpty(modes)).flatMap((mode): NamedPrices[] => {
+    const { cost, provider } = objectOrEmpty(mode);
+    const { service_tier: tier, speed } = objectOrEmpty(objectOrEmpty(provider).body);
+    const name = nonEmptyString(tier) ?? nonEmptyString(speed);
+    return isObject(cost) && name !== undefined && /^[a-z_]+$/.test(name) ? [[name, ...readPrices(cost)]] : [];
+  });
+}
+
+function readKinds(cost: JsonObject): NamedPrices[] {
+  const [input, output, reasoning] = [price(cost.input_audio), price(cost.output_audio), price(cost.reasoning)];
+  return [
+    ...(input < 0 && output < 0 ? [] : [['audio', input, output] as const]),
+    ...(reasoning < 0 || reasoning === amount(cost.output) ? [] : [['reasoning', reasoning] as const]),
+  ];
 }
 
 function readReasoning(value: unknown): string | 0 {

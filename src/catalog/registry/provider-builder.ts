@@ -26,6 +26,7 @@ import type { Endpoint, Model, Provider } from '../model.ts';
 import { matchesModelPattern } from '../model-pattern.ts';
 import { type CatalogData, type CatalogModel, readRow } from '../public/catalog.ts';
 import { resolveVariants } from '../variants.ts';
+import { withVendorPrices } from '../vendor-prices.ts';
 import { findVendor } from '../vendors.ts';
 import { isKnown, ProviderCatalog } from './provider-catalog.ts';
 
@@ -122,6 +123,7 @@ export class ProviderBuilder {
       name: settings?.name ?? (settings?.id !== undefined && id !== key ? key : (known?.name ?? key)),
       toolCall: settings?.toolCall ?? known?.toolCall ?? true,
       reasoning: settings?.reasoning ?? known?.reasoning ?? false,
+      effort: known && defined({ levels: known.efforts, budget: known.budget }),
       // Nearly every model supports `temperature`. For an unknown model, keep the caller's setting.
       temperature: settings?.temperature ?? known?.temperature ?? true,
       attachment: settings?.attachment ?? known?.attachment ?? false,
@@ -134,7 +136,7 @@ export class ProviderBuilder {
       fim: endpoint.fim !== undefined,
       edit: editDialect(address, settings?.edit ?? this.#provider?.edit, id),
       source,
-      cost: mergeCost(settings, known),
+      cost: mergeCost(this.#id, settings, known),
       releaseDate: known?.releaseDate,
       origin: settings?.origin,
     };
@@ -258,11 +260,24 @@ function matchesAny(patterns: readonly string[], key: string): boolean {
   return patterns.some((pattern) => matchesModelPattern(pattern, key));
 }
 
-function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {
+/**
+ * The user's prices override those of the catalog, kind by kind. The catalog's tiers and special prices belong to its
+ * own prices, so they end with these.
+ */
+function mergeCost(
+  provider: string,
+  settings: ModelSettings | undefined,
+  known: CatalogModel | undefined,
+): Model['cost'] {
   const own = settings?.cost;
   const listed = known?.cost;
-  if (own === undefined) return listed;
-  return listed === undefined && isWhole(own) ? own : { input: 0, output: 0, ...listed, ...own };
+  if (own === undefined) return listed && withVendorPrices(provider, listed);
+  if (listed === undefined) return withVendorPrices(provider, isWhole(own) ? own : { input: 0, output: 0, ...own });
+  const { tiers: _, served: __, ...rates } = listed;
+  const replaced = own.input !== undefined || own.output !== undefined;
+  const merged = { ...(replaced ? rates : listed), ...own };
+  if (!replaced && own.served !== undefined) merged.served = { ...listed.served, ...own.served };
+  return withVendorPrices(provider, merged);
 }
 
 function isWhole(cost: Partial<ModelCost>): cost is ModelCost {

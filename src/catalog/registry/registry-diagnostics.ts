@@ -34,6 +34,7 @@ export function registryDiagnostics(
     ...[...settings.providers.values()].flatMap(({ id }) => datedVersion(id, settings, registry) ?? []),
     ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }])),
     ...poolMembers(settings).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
+    ...aliasTargets(settings, registry).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
   ];
 }
 
@@ -43,6 +44,22 @@ type ConfiguredModel = Pick<Located<string>, 'value' | 'origin' | 'reference'>;
 function poolMembers({ values }: Settings): { readonly key: string; readonly member: ConfiguredModel }[] {
   return values.at(['gateway', 'pools']).flatMap(({ path, value, origin }) => {
     if (path[3] !== 'models' || typeof value !== 'string') return [];
+    return [{ key: path.join('.'), member: { value, origin } }];
+  });
+}
+
+/** The targets of `gateway.aliases` that are neither pools, models with a variant, nor models of other lists. */
+function aliasTargets(
+  { values, gateway }: Settings,
+  registry: Registry,
+): { readonly key: string; readonly member: ConfiguredModel }[] {
+  const { pools, embeddingModels, transcriptionModels } = gateway;
+  const known = (ref: string) => registry.find(ref) !== undefined || pools.has(ref);
+  return values.at(['gateway', 'aliases']).flatMap(({ path, value, origin }) => {
+    if (typeof value !== 'string' || pools.has(value)) return [];
+    if (embeddingModels.has(value) || transcriptionModels.has(value)) return [];
+    const colon = value.lastIndexOf(':');
+    if (colon > 0 && known(value.slice(0, colon))) return [];
     return [{ key: path.join('.'), member: { value, origin } }];
   });
 }

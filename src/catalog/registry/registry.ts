@@ -1,5 +1,6 @@
 import { environmentKey } from '../environment-key.ts';
 import type { Model, Provider } from '../model.ts';
+import { withVendorPrices } from '../vendor-prices.ts';
 import { VENDORS } from '../vendors.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';
 import { isKnown, ProviderCatalog } from './provider-catalog.ts';
@@ -12,6 +13,8 @@ export class Registry {
   /** By `<provider_id>/<model_id>`, with providers in order of preference. */
   readonly models: ReadonlyMap<string, Model>;
   readonly #input: RegistryInput;
+  /** References by the name without a provider; made when it is first used. */
+  #named: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(input: RegistryInput, providers: ReadonlyMap<string, Provider>) {
     this.#input = input;
@@ -27,6 +30,12 @@ export class Registry {
     return this.models.get(ref);
   }
 
+  /** References of the callable models that have a name without a provider: as their key, else as their upstream id. */
+  named(name: string): readonly string[] {
+    this.#named ??= namesOf(this.models.values());
+    return this.#named.get(name) ?? [];
+  }
+
   /**
    * The price of a model (USD per million tokens) by its upstream id. The model may be configured or only in the
    * catalog.
@@ -36,7 +45,8 @@ export class Registry {
       if (model.id === id && model.cost !== undefined) return model.cost;
     }
     const { catalog, settings } = this.#input;
-    return new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
+    const cost = new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
+    return cost && withVendorPrices(provider, cost);
   }
 
   /** A registry without the hidden models (`<provider_id>/<model_id>`). */
@@ -64,6 +74,13 @@ export class Registry {
     }
     return new Registry(this.#input, new Map(this.providers).set(id, { ...provider, models }));
   }
+}
+
+function namesOf(models: Iterable<Model>): ReadonlyMap<string, readonly string[]> {
+  const callable = [...models].filter(({ endpoint }) => endpoint.problem === undefined);
+  const byKey = Map.groupBy(callable, ({ key }) => key);
+  const byId = Map.groupBy(callable, ({ id }) => id);
+  return new Map([...byId, ...byKey].map(([name, found]) => [name, found.map(({ ref }) => ref)]));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Located } from '../../config/settings/origin.ts';
-import type { WaitingChange } from '../../config/settings/project-part.ts';
+import { digestValue, type WaitingChange } from '../../config/settings/project-part.ts';
 import type { Diagnostic, ModelChoices, ProviderSettings, Settings } from '../../config/settings/settings.ts';
 import { environmentKey } from '../environment-key.ts';
 import { type CatalogData, catalogProvider } from '../public/catalog.ts';
@@ -81,8 +81,14 @@ export function withoutWaitingChanges(settings: Settings, known: KnownWithKeys):
   }
   // Only then the user misses them.
   const own = [...providers].filter(([id]) => namedOnly.has(id));
-  if (own.length === providers.size)
-    waiting.push(...own.map(([id, { origin }]) => ({ key: `provider.${id}`, path: ['provider', id], origin })));
+  if (own.length === providers.size) {
+    waiting.push(
+      ...own.map(([id, { origin, waiting: parts = [] }]) => {
+        const digest = digestValue(parts.map((part) => [part.key, part.digest]));
+        return { key: `provider.${id}`, path: ['provider', id], origin, digest };
+      }),
+    );
+  }
   const usable = (ref: string) => !namedOnly.has(providerOf(ref)) && !isAdded(ref, settings, known);
   const { model, completionModel, nextEditModel, ...rest } = settings;
   const choices = { model, completionModel, nextEditModel };
@@ -93,7 +99,7 @@ export function withoutWaitingChanges(settings: Settings, known: KnownWithKeys):
     if (written === undefined) continue;
     if (written.origin.source.trusted || usable(written.value)) kept[key] = written;
     else {
-      waiting.push({ key, path: [key], origin: written.origin });
+      waiting.push({ key, path: [key], origin: written.origin, digest: digestValue(written.value) });
       const instead = users[key];
       if (instead !== undefined) kept[key] = instead;
     }
@@ -114,6 +120,11 @@ function isAdded(ref: string, { providers }: Settings, { catalog }: Known): bool
   const { permitted, trusted, models } = providers.get(id) ?? {};
   if (permitted === undefined || !models?.has(key) || trusted?.models.has(key)) return false;
   return catalogProvider(catalog, id)?.models?.[key] === undefined;
+}
+
+/** Identifies what an answer is about: the keys with their values. */
+export function digestWaiting(waiting: readonly WaitingChange[]): string {
+  return digestValue(waiting.map(({ key, digest }) => [key, digest]));
 }
 
 /** One line for the user: what waits, and where it is written. */

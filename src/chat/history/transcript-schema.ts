@@ -28,6 +28,16 @@ const seal = z.union([
 
 const caution = z.object({ kind: z.enum(CAUTION_KINDS), path: z.string() });
 
+const fileChange = z.object({
+  kind: z.enum(['create', 'edit', 'rename', 'delete']),
+  path: z.string(),
+  newPath: z.string().exactOptional(),
+  added: count,
+  removed: count,
+  hunks: z.array(z.object({ oldStart: count, newStart: count, lines: z.array(z.string()) })),
+  hidden: count.exactOptional(),
+});
+
 const toolState = z.union([
   z.object({ type: z.enum(['receiving', 'allowed', 'running']) }),
   z.object({ type: z.literal('stopped'), unstarted: z.literal(true).exactOptional() }),
@@ -35,6 +45,7 @@ const toolState = z.union([
     type: z.literal('waiting'),
     caution: caution.exactOptional(),
     rules: z.array(z.string()).exactOptional(),
+    redefined: z.object({ change: fileChange.exactOptional() }).exactOptional(),
   }),
   z.object({
     type: z.literal('done'),
@@ -45,16 +56,6 @@ const toolState = z.union([
   }),
   z.object({ type: z.literal('denied'), reason: z.string(), rule: z.string().exactOptional() }),
 ]);
-
-const fileChange = z.object({
-  kind: z.enum(['create', 'edit', 'rename', 'delete']),
-  path: z.string(),
-  newPath: z.string().exactOptional(),
-  added: count,
-  removed: count,
-  hunks: z.array(z.object({ oldStart: count, newStart: count, lines: z.array(z.string()) })),
-  hidden: count.exactOptional(),
-});
 
 const toolAction = z.union([
   z.object({ type: z.literal('changes'), changes: z.array(fileChange) }),
@@ -114,7 +115,7 @@ const card = z.object({
 const ending = z.union([
   z.object({
     type: z.literal('finished'),
-    reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'closed']),
+    reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other', 'closed']),
     outcome: z.enum(['complete', 'incomplete', 'reasoning-only', 'empty', 'filtered', 'interrupted']),
   }),
   z.object({ type: z.literal('stopped') }),

@@ -222,11 +222,23 @@ const RISKY_LONG = [
   ...['eval', 'require', 'import', 'loader', 'experimental-loader', 'init-file', 'rcfile', 'script-shell', 'in-place'],
   ...['node-options', 'userconfig', 'globalconfig', 'prefix', 'hostname-bin', 'plugin', 'shell', 'editor'],
   ...['makefile', 'git-dir', 'work-tree', 'files0-from', 'reporter', 'resolver', 'rulesdir', 'unzip-command', 'call'],
+  ...['dump-header', 'cookie-jar', 'trace', 'trace-ascii', 'append-output', 'directory-prefix', 'upload-file'],
 ];
 /** Their short forms, also in a group such as `-uo`. */
 const RISKY_SHORT = /[oOxXc]/;
 const MORE_SHORT: Readonly<Record<string, RegExp>> = {
-  ...{ tar: /[IF]/, bsdtar: /[IF]/, man: /[PH]/, zip: /T/, rsync: /e/, sed: /[iefEs]/, make: /[fCI]/, npm: /C/ },
+  ...{
+    tar: /[IF]/,
+    bsdtar: /[IF]/,
+    gtar: /[IF]/,
+    man: /[PH]/,
+    zip: /T/,
+    rsync: /e/,
+    sed: /[iefEs]/,
+    make: /[fCI]/,
+    gmake: /[fCI]/,
+    npm: /C/,
+  },
   ...{
     xxd: /r/,
     perl: /[eEiIM]/,
@@ -236,7 +248,13 @@ const MORE_SHORT: Readonly<Record<string, RegExp>> = {
     less: /[kK]/,
     ssh: /[FEJ]/,
     awk: /[fiE]/,
+    curl: /[DFKT]/,
+    wget: /[aiP]/,
   },
+};
+/** Arguments that are no options, and write a file or run a program: variables of make, such as `SHELL=x`. */
+const RISKY_ARGUMENTS: Readonly<Record<string, RegExp>> = {
+  ...{ make: /^[\w.]+[:+?!]*=/, gmake: /^[\w.]+[:+?!]*=/, dd: /^of=/ },
 };
 /** Programs with long options after one dash, and those of them that write or run. */
 const ONE_DASH: Readonly<Record<string, RegExp>> = {
@@ -244,16 +262,19 @@ const ONE_DASH: Readonly<Record<string, RegExp>> = {
   terraform: /^--?(?:out|chdir|state|state-out|backup|plugin-dir|config|var-file|from-module|backend-config)(?:=|$)/,
   java: /^/,
   javac: /^/,
+  find: /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/,
 };
 
 /** Whether an option after the words of a rule writes a file or runs a program. The rule must contain it to allow it. */
 function hasRiskyOption(words: readonly ShellWord[], rule: readonly string[]): boolean {
-  const [program = '', ...args] = words.map(({ text }) => text);
-  if (HARMLESS.has(program)) return false;
+  const [written = '', ...args] = words.map(({ text }) => text);
+  if (HARMLESS.has(written)) return false;
+  const program = programName(written);
   const oneDash = Object.hasOwn(ONE_DASH, program) ? ONE_DASH[program] : undefined;
+  const risky = Object.hasOwn(RISKY_ARGUMENTS, program) ? RISKY_ARGUMENTS[program] : undefined;
   return args.some((arg) => {
     if (rule.includes(arg)) return false;
-    if (/^[+]|^\w+::/.test(arg)) return true;
+    if (/^[+]|^\w+::/.test(arg) || risky?.test(arg)) return true;
     if (!arg.startsWith('-')) return false;
     if (oneDash) return oneDash.test(arg);
     const name = /^--([\w-]+)/.exec(arg)?.[1]?.toLowerCase();

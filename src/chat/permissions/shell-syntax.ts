@@ -192,8 +192,10 @@ class LineReader {
     const target = this.#readWord();
     if (target === undefined) throw new NotUnderstood();
     const copies = plain.endsWith('&') && /^(?:\d+-?|-)$/.test(target.text);
-    if (copies || plain === '<<<') return true;
+    if (copies) return true;
+    // Also after `<<<`: a variable may be a secret.
     if (!target.literal) throw new NotUnderstood();
+    if (plain === '<<<') return true;
     if (plain === '<') this.#reads.push(target.text);
     else if (target.text !== '/dev/null') this.#writes.push(target.text);
     return true;

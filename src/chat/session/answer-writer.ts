@@ -120,7 +120,7 @@ export class AnswerWriter {
   }
 
   #outcome(reason: FinishReason): AnswerOutcome {
-    if (reason === 'closed') return 'interrupted';
+    if (reason === 'closed' || reason === 'other') return 'interrupted';
     if (reason === 'content_filter') return 'filtered';
     const hasContent = this.#hasContent || this.#calls.size > 0;
     if (!hasContent && this.#reasoned) return 'reasoning-only';

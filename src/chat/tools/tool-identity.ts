@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cutMiddle } from './long-output.ts';
 
 /** The definition of a tool as its extension or server states it. */
 export interface ToolDefinition {
@@ -7,6 +8,22 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly schema: unknown;
+}
+
+/** Longer definitions are cut in what is kept and shown. Their whole text is in the hash. */
+const MAX_DEFINITION = 20_000;
+
+/** A definition as the user reads it: the description, then the schema as JSON with sorted members. */
+export function definitionText({ description, schema }: Pick<ToolDefinition, 'description' | 'schema'>): string {
+  const text = `${description.trimEnd()}\n\n${JSON.stringify(sorted(schema), null, 2)}\n`;
+  return cutMiddle(text, MAX_DEFINITION);
+}
+
+/** The identity of the definition that a rule allows, if it is an earlier one of the same tool. */
+export function earlierIdentity(identity: string, allowed: readonly string[]): string | undefined {
+  const tool = `tool:${identity.slice(0, identity.lastIndexOf('#') + 1)}`;
+  const rule = allowed.findLast((each) => each.startsWith(tool) && each !== `tool:${identity}`);
+  return rule?.slice('tool:'.length);
 }
 
 /** Identifies a tool in rules that allow it. It changes with the description and the schema, which a model follows. */
@@ -21,7 +38,6 @@ export function toolIdentity({ source, name, description, schema }: ToolDefiniti
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => [name, sorted(member)]);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
 }

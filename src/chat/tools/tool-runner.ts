@@ -1,11 +1,13 @@
 import type { ChangeSource, Checkpoints } from '../checkpoints/checkpoints.ts';
 import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../permissions/permission-rules.ts';
 import type { Call } from '../session/answer-writer.ts';
-import type { Patch, ToolState } from '../transcript.ts';
+import type { Patch, RedefinedTool, ToolState } from '../transcript.ts';
 import { callSubjects } from './call-subjects.ts';
+import { textChange } from './file-change.ts';
 import { judgeFiles } from './file-verdict.ts';
 import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
+import { earlierIdentity } from './tool-identity.ts';
 import {
   type ChatTool,
   completeOutcome,
@@ -77,6 +79,8 @@ export class ToolRunner {
   readonly #waiting = new Map<string, Waiting>();
   /** Rules for this conversation. */
   #allowed: readonly string[] = [];
+  /** The definitions of tools that the user allowed in this conversation, by identity. */
+  readonly #definitions = new Map<string, string>();
 
   constructor(deps: ToolRunnerDeps) {
     this.#deps = deps;
@@ -101,7 +105,8 @@ export class ToolRunner {
     planned.state(decision.type === 'deny' ? { type: 'denied', reason: decision.reason } : { type: 'allowed' });
     // The rules are about the command as it was shown.
     const edited = 'command' in decision;
-    if ((decision.type === 'session' || decision.type === 'always') && !edited) this.#remember(decision.type, rules);
+    if ((decision.type === 'session' || decision.type === 'always') && !edited)
+      this.#remember(decision.type, rules, planned.tool);
     return true;
   }
 
@@ -266,14 +271,26 @@ export class ToolRunner {
       type: 'waiting',
       ...(typeof confirmation === 'object' ? { caution: confirmation } : {}),
       ...(rules === undefined ? {} : { rules }),
+      ...this.#redefined(planned.tool),
     });
     return { prepared, decision };
   }
 
+  /** What changed in a tool since the user allowed it. */
+  #redefined({ name, identity, definition }: ChatTool): { readonly redefined?: RedefinedTool } {
+    if (identity === undefined || definition === undefined) return {};
+    const allowed = earlierIdentity(identity, this.#rules().allow);
+    if (allowed === undefined) return {};
+    const before = this.#definitions.get(allowed) ?? this.#deps.rules?.definition?.(allowed);
+    return { redefined: before === undefined ? {} : { change: textChange(name, before, definition).change } };
+  }
+
   /** Calls that wait and are allowed by the new rules need no further decision. */
-  #remember(type: 'session' | 'always', rules: readonly string[]): void {
+  #remember(type: 'session' | 'always', rules: readonly string[], { identity, definition }: ChatTool): void {
     if (rules.length === 0) return;
-    if (type === 'always' && this.#deps.rules) this.#deps.rules.allow(rules);
+    const known = identity === undefined || definition === undefined ? undefined : { identity, text: definition };
+    if (known) this.#definitions.set(known.identity, known.text);
+    if (type === 'always' && this.#deps.rules) this.#deps.rules.allow(rules, known);
     // Settings are written with a delay.
     this.#allowed = [...new Set([...this.#allowed, ...rules])];
     for (const { planned, prepared } of [...this.#waiting.values()]) {

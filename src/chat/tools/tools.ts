@@ -35,6 +35,8 @@ export interface ChatTool {
    * valid for this definition only.
    */
   readonly identity?: string;
+  /** The definition that `identity` stands for, as the user reads it. */
+  readonly definition?: string;
   /**
    * The files that a call names, found from its arguments: none is opened. Rules and kinds of files are applied to them
    * before the call is prepared.
@@ -109,8 +111,20 @@ export type ToolDecision =
 /** The rules of the user that hold in all conversations. */
 export interface SavedRules {
   rules(): RuleTexts;
-  /** Adds rules that allow calls. */
-  allow(rules: readonly string[]): void;
+  /**
+   * Adds rules that allow calls.
+   *
+   * @param definition of the tool, if the rules are about one of an extension or server.
+   */
+  allow(rules: readonly string[], definition?: AllowedDefinition): void;
+  /** The definition that a rule about this identity allowed. Undefined: it was not kept. */
+  definition?(identity: string): string | undefined;
+}
+
+/** What the user allowed: a tool whose definition may change. */
+export interface AllowedDefinition {
+  readonly identity: string;
+  readonly text: string;
 }
 
 /** Appends the text of `followUp` to the output. */

@@ -53,15 +53,48 @@ const limit = z
   })
   .describe('Limits in tokens; each is optional and overrides the catalog separately.');
 
+const rates = {
+  input: price.optional().describe('Input.'),
+  output: price.optional().describe('Output.'),
+  cache_read: price.optional().describe('Input read from the cache.'),
+  cache_write: price.optional().describe('Input written to the cache.'),
+  cache_write_1h: price
+    .optional()
+    .describe('Input written to the cache for an hour. Default: twice the price of `input`.'),
+  input_audio: price.optional().describe('Audio in the input. Default: the price of `input`.'),
+  output_audio: price.optional().describe('Audio in the output. Default: the price of `output`.'),
+  output_image: price.optional().describe('Images in the output. Default: the price of `output`.'),
+  reasoning: price.optional().describe('Reasoning. Default: the price of `output`.'),
+};
+
+const priceTier = z.strictObject({
+  ...rates,
+  above: z.int().gt(0).describe('Tokens of input, with cached ones, above which these prices apply.'),
+  input: price.describe('Input.'),
+  output: price.describe('Output.'),
+});
+
+const servedPrices = z.strictObject({
+  ...rates,
+  factor: z.number().min(0).optional().describe('Factor of all prices.'),
+});
+
 const cost = z
   .strictObject({
-    input: price.optional().describe('Input.'),
-    output: price.optional().describe('Output.'),
-    cache_read: price.optional().describe('Input read from the cache.'),
-    cache_write: price.optional().describe('Input written to the cache.'),
-    cache_write_1h: price
+    ...rates,
+    tiers: z.array(priceTier).optional().describe('Prices of the whole request above a number of input tokens.'),
+    served: z
+      .record(z.string(), servedPrices)
       .optional()
-      .describe('Input written to the cache for an hour. Default: twice the price of `input`.'),
+      .describe(
+        'Prices by what the answer says was served: a service tier (`flex`, `priority`), a speed (`fast`) or a region (`us`).',
+      )
+      .meta({ examples: [{ priority: { factor: 2 } }] }),
+    fees: z
+      .record(z.string(), z.number().min(0))
+      .optional()
+      .describe('USD per call of a tool that the vendor runs, such as `web_search`.')
+      .meta({ examples: [{ web_search: 0.01 }] }),
   })
   .describe('USD per million tokens.');
 
@@ -350,6 +383,13 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.strictObject({ name: z.string().optional().describe('Display name.') }))
     .optional()
     .describe('Transcription models by `<provider_id>/<model_id>`.'),
+  aliases: z
+    .record(z.string().min(1).max(200), modelRef)
+    .optional()
+    .describe(
+      'Models or pools by the names that clients send; `*` in a name matches any text. Policies and prices are those of the model.',
+    )
+    .meta({ examples: [{ 'claude-haiku-*': 'mistral/mistral-small-latest' }] }),
   fallback: z
     .record(z.string(), z.array(modelRef))
     .optional()

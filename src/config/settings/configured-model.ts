@@ -10,14 +10,51 @@ export interface ModelLimit {
   readonly input?: number;
 }
 
+/** The kinds of tokens that can have a price. */
+export const RATES = [
+  ...(['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const),
+  ...(['inputAudio', 'outputAudio', 'outputImage', 'reasoning'] as const),
+] as const;
+
 /** USD per million tokens. */
-export interface ModelCost {
+interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   /** Writes that are kept for an hour. */
   readonly cacheWrite1h?: number;
+  readonly inputAudio?: number;
+  readonly outputAudio?: number;
+  readonly outputImage?: number;
+  /** If it is not the price of `output`. */
+  readonly reasoning?: number;
+}
+
+/** The prices of one answer. */
+export interface Prices extends Rates {
+  /** USD per call of a tool that the vendor runs, by its name, such as `web_search`. */
+  readonly fees?: Readonly<Record<string, number>>;
+}
+
+/** The prices of a whole request with more input tokens than `above`. */
+export interface PriceTier extends Rates {
+  readonly above: number;
+}
+
+/** How the prices change: all by a factor, or to these prices (USD per million tokens). */
+export interface ServedPrices extends Partial<Rates> {
+  readonly factor?: number;
+}
+
+/** The prices of a model. */
+export interface ModelCost extends Prices {
+  /** In ascending order of `above`. */
+  readonly tiers?: readonly PriceTier[];
+  /**
+   * By what the answer says was served: a service tier (`flex`, `priority`, `batch`), a speed (`fast`) or a region (`us`).
+   */
+  readonly served?: Readonly<Record<string, ServedPrices>>;
 }
 
 /** `provider.<id>.models.<key>` after merging. A field is `undefined` if no source sets it. */

@@ -43,6 +43,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     transcriptionModels: byKey(fields.transcriptionModels, (model) =>
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
+    aliases: byKey(fields.aliases, (ref) => text(ref) ?? ''),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
     telemetry: readTelemetry(child(node, 'telemetry')),
     admin: readAdmin(fields.admin),

@@ -1,5 +1,5 @@
-import { arrayOrEmpty, defined, isObject } from '../../base/json.ts';
-import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from './configured-model.ts';
+import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type PriceTier } from './configured-model.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
 import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
@@ -71,14 +71,50 @@ function readLimit(value: unknown): ModelLimit | undefined {
 
 function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
-  const { input, output, cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWrite1h } = value;
   return defined({
-    input: number(input),
-    output: number(output),
-    cacheRead: number(cacheRead),
-    cacheWrite: number(cacheWrite),
-    cacheWrite1h: number(cacheWrite1h),
+    ...readRates(value),
+    tiers: readTiers(value.tiers),
+    served: readByName(value.served, (rule) => {
+      const fields = objectOrEmpty(rule);
+      return defined({ ...readRates(fields), factor: number(fields.factor) });
+    }),
+    fees: readByName(value.fees, number),
   });
+}
+
+function readRates(fields: JsonObject) {
+  return defined({
+    input: number(fields.input),
+    output: number(fields.output),
+    cacheRead: number(fields.cache_read),
+    cacheWrite: number(fields.cache_write),
+    cacheWrite1h: number(fields.cache_write_1h),
+    inputAudio: number(fields.input_audio),
+    outputAudio: number(fields.output_audio),
+    outputImage: number(fields.output_image),
+    reasoning: number(fields.reasoning),
+  });
+}
+
+function readTiers(value: unknown): readonly PriceTier[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const tiers = value.filter(isObject).map((tier) => {
+    const { input = 0, output = 0, ...rest } = readRates(tier);
+    return { ...rest, input, output, above: number(tier.above) ?? 0 };
+  });
+  return tiers.sort((a, b) => a.above - b.above);
+}
+
+function readByName<T>(
+  value: unknown,
+  read: (item: unknown) => T | undefined,
+): Readonly<Record<string, T>> | undefined {
+  if (!isObject(value)) return undefined;
+  const entries = Object.entries(value).flatMap(([name, item]) => {
+    const found = read(item);
+    return found === undefined ? [] : [[name.toLowerCase(), found] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 function readVariants(value: unknown): ModelSettings['variants'] {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Located } from './origin.ts';
 import {
   child,
@@ -6,6 +7,7 @@ import {
   nodeAt,
   type ObjectTree,
   type Place,
+  plain,
   type Replacement,
   replaceNodes,
   type Tree,
@@ -18,6 +20,13 @@ export interface WaitingChange {
   /** The same as its parts, which may contain dots. */
   readonly path: readonly string[];
   readonly origin: Located<unknown>['origin'];
+  /** SHA-256 of the value in hexadecimal. An answer about one value is not an answer about another. */
+  readonly digest: string;
+}
+
+/** @param value as JSON. */
+export function digestValue(value: unknown): string {
+  return hash('sha256', JSON.stringify(value));
 }
 
 /** What a project sets for one provider of the user. */
@@ -54,7 +63,7 @@ export function splitProjectPart(
     if (added) removed.push({ path: [part, key], node: undefined });
     if (used === undefined || used.place.source.trusted) continue;
     const full = ['provider', id, ...path];
-    waiting.push({ key: full.join('.'), path: full, origin: originOf(leaf.place) });
+    waiting.push({ key: full.join('.'), path: full, origin: originOf(leaf.place), digest: digestValue(plain(leaf)) });
   }
   return { permitted: replaceNodes(project, removed), waiting };
 }

@@ -169,6 +169,8 @@ export interface GatewaySettings {
     { readonly dimensions?: number; readonly name?: string; readonly context?: number }
   >;
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
+  /** Name or pattern with `*` -> reference of a model or pool, in order. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
   /** Absent: nothing is sent. */

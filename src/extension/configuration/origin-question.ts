@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { originDecisionKey } from '../../catalog/credential-scope.ts';
 import type { Provider } from '../../catalog/model.ts';
+import { digestWaiting } from '../../catalog/registry/trusted-providers.ts';
 import type { WaitingChange } from '../../config/settings/project-part.ts';
 import { ask, showInformation } from '../foreign-text.ts';
 import { type Models, workspaceId } from '../models/editor-models.ts';
@@ -61,9 +62,9 @@ function withheldInUse(models: Models): readonly Provider[] {
   );
 }
 
-/** The decision about changes of these keys: another key is a new question. */
+/** The decision about these changes: another key or another value is a new question. */
 function waitingKey(waiting: readonly WaitingChange[]): string {
-  return originDecisionKey(workspaceId(), '', waiting.map(({ key }) => key).join(' '));
+  return originDecisionKey(workspaceId(), '', digestWaiting(waiting));
 }
 
 async function reviewProject(models: Models): Promise<void> {

@@ -66,7 +66,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
         if (event.type === 'error' && !token.isCancellationRequested) throw languageModelError(event.error);
         if (event.type === 'text') progress.report(new vscode.LanguageModelTextPart(event.text));
         if (event.type === 'refusal') progress.report(new vscode.LanguageModelTextPart(event.text));
-        if (event.type === 'finish') complete = event.reason !== 'closed';
+        if (event.type === 'finish') complete = event.reason !== 'closed' && event.reason !== 'other';
         if (event.type !== 'finish' || complete) calls.take(event);
       }
       // Report an incomplete answer as an error.

@@ -1,12 +1,13 @@
 import { toNano, toUsd } from '../../base/money.ts';
 import type { Endpoint, Model } from '../../catalog/model.ts';
-import { computePrice } from '../../catalog/price.ts';
+import { chargedPrices, computePrice } from '../../catalog/price.ts';
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
+import type { EstimateReason } from '../state/estimate-reason.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 import type { ChosenLabels } from './metrics.ts';
 import { writePrices } from './price-text.ts';
@@ -38,7 +39,8 @@ const AN_EVENT = 200;
 /** Accounts for an answer. The cost counts immediately; the ledger row is written with the next batch. */
 export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs, sentAt } = metered;
-  const { usage, estimated } = countUsage(deps, context, metered);
+  const { usage, reason } = countUsage(deps, context, metered);
+  const estimated = reason !== undefined;
   const { usd, prices } = computeCost(deps, context, metered, usage, estimated);
   const cost = usd === undefined ? undefined : toNano(usd);
   const { principal, organization } = caller;
@@ -63,6 +65,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     usage,
     cost,
     estimated,
+    estimateReason: reason,
     waitMs: sentAt - context.startedAt,
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
@@ -94,8 +97,8 @@ function addToLog(fields: LogFields, usage: Usage, usd: number | undefined, firs
 
 interface Counted {
   readonly usage: Usage;
-  /** At least a part differs from the usage that the upstream reported. */
-  readonly estimated: boolean;
+  /** Why at least a part differs from the usage that the upstream reported; absent if nothing does. */
+  readonly reason: EstimateReason | undefined;
 }
 
 function countUsage(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
@@ -115,8 +118,15 @@ function countUsage(deps: GatewayDeps, context: RequestContext, metered: Metered
   }
   // A count of 0 although there was input or output counts as not reported.
   const silent = known === undefined || known.input === 0 || (known.output === 0 && characters > 0);
-  if (!silent && outcome === 'complete') return { usage: known, estimated: known !== reported };
-  return { usage: atLeast(known, metered.estimate ?? estimate(metered)), estimated: true };
+  if (!silent && outcome === 'complete') return { usage: known, reason: known === reported ? undefined : 'capped' };
+  const guessed = metered.estimate ?? estimate(context, metered);
+  return { usage: atLeast(known, guessed), reason: estimateReason(metered) };
+}
+
+function estimateReason({ outcome, usage }: Metered): EstimateReason {
+  if (outcome === 'client-gone') return 'client_left';
+  if (outcome === 'failed') return 'interrupted';
+  return usage === undefined ? 'not_reported' : 'partly_reported';
 }
 
 /** Prefers known values to the estimate. An answer that was cut off may report only its first tokens. */
@@ -126,9 +136,11 @@ function atLeast(known: Usage | undefined, guessed: Usage): Usage {
   return { ...known, input, output: Math.max(known.output, guessed.output) };
 }
 
-function estimate({ sent, received, characters }: Metered): Usage {
+/** Images, files and audio are counted as such, not by their bytes (prompt-size.ts). */
+function estimate({ size }: RequestContext, { sent, received, characters }: Metered): Usage {
   const output = characters > 0 ? characters / A_TOKEN : received / AN_EVENT;
-  return { input: Math.ceil(sent / A_TOKEN), output: Math.ceil(output) };
+  const { bytes = 0, tokens = 0 } = size?.media ?? {};
+  return { input: Math.ceil(Math.max(0, sent - bytes) / A_TOKEN) + tokens, output: Math.ceil(output) };
 }
 
 interface Charged {
@@ -158,14 +170,15 @@ function computeCost(
     }
     return { usd: estimated ? Math.max(charged, own ?? 0) : charged, prices: undefined };
   }
-  if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return priced(model.cost, own);
+  if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return priced(model.cost, usage, own);
   const other = deps.registry().findCost(model.provider, answeredBy);
   const higher = other && computePrice(other, usage);
-  return higher === undefined || higher < (own ?? 0) ? priced(model.cost, own) : priced(other, higher);
+  const same = higher === undefined || higher < (own ?? 0);
+  return same ? priced(model.cost, usage, own) : priced(other, usage, higher);
 }
 
-function priced(cost: ModelCost | undefined, usd: number | undefined): Charged {
-  return { usd, prices: cost && writePrices(cost) };
+function priced(cost: ModelCost | undefined, usage: Usage, usd: number | undefined): Charged {
+  return { usd, prices: cost && writePrices(chargedPrices(cost, usage)) };
 }
 
 /** Vendors report the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */

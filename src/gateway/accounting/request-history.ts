@@ -1,5 +1,6 @@
 import { defined, isObject } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
+import { readDetails } from '../state/row-details.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 
 export interface RequestFilter {
@@ -111,6 +112,7 @@ type Row = Readonly<Record<string, unknown>>;
 export function readRow(row: Row): UsageRow {
   const number = (name: string) => amount(row[name]);
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '');
+  const details = readDetails(row.details);
   return {
     requestId: text('request_id'),
     attempt: Number(row.attempt),
@@ -128,9 +130,10 @@ export function readRow(row: Row): UsageRow {
     status: number('status'),
     errorType: text('error_type') || undefined,
     prices: text('prices') || undefined,
-    usage: readUsage(row),
+    usage: readUsage(row, details.usage),
     cost: number('cost_nano'),
     estimated: row.estimated === 1,
+    estimateReason: details.estimateReason,
     waitMs: Number(row.wait_ms),
     firstByteMs: Number(row.first_byte_ms),
     durationMs: Number(row.duration_ms),
@@ -142,11 +145,12 @@ function amount(value: unknown): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
 }
 
-function readUsage(row: Row): Usage | undefined {
+function readUsage(row: Row, details: Partial<Usage>): Usage | undefined {
   const [input, output] = [amount(row.input), amount(row.output)];
   if (input === undefined || output === undefined) return undefined;
   return {
     ...{ input, output },
+    ...details,
     ...defined({
       cacheRead: amount(row.cache_read),
       cacheWrite: amount(row.cache_write),

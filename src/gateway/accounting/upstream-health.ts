@@ -25,8 +25,12 @@ interface State {
   firstByteMs?: number;
 }
 
+/** Maximum number of unknown reasons of a model that are reported. */
+const MAX_REASONS = 20;
+
 /** Whether models answer, for operators. It decides nothing. */
 export class UpstreamHealth {
+  readonly #unknownReasons = new Map<string, Set<string>>();
   readonly #states = new Map<string, State>();
 
   /** Counts an attempt. The returned function must be called once at its end. */
@@ -49,6 +53,15 @@ export class UpstreamHealth {
         state.lastError = error.errorType;
       }
     };
+  }
+
+  /** Notes a reason of an answer's end that is not known. @returns whether it is the first time for this model. */
+  isNewReason(model: string, reason: string): boolean {
+    const seen = this.#unknownReasons.get(model) ?? new Set();
+    this.#unknownReasons.set(model, seen);
+    if (seen.has(reason) || seen.size >= MAX_REASONS) return false;
+    seen.add(reason);
+    return true;
   }
 
   /** Models that got a request. */

@@ -25,10 +25,14 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
   const input = Math.min(usage.input, sent + (limit?.context || UNKNOWN_LIMIT.context));
   const output = Math.min(usage.output, received + (limit?.output || UNKNOWN_LIMIT.output));
   const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, reasoning = 0 } = usage;
+  const { inputAudio = 0, outputAudio = 0, outputImage = 0 } = usage;
   const read = Math.min(cacheRead, input);
   const written = Math.min(cacheWrite, input - read);
   const writtenForHour = Math.min(cacheWrite1h, written);
   const thought = Math.min(reasoning, output);
+  const heard = Math.min(inputAudio, input - read - written);
+  const spoken = Math.min(outputAudio, output);
+  const drawn = Math.min(outputImage, output - spoken);
   const same = [
     usage.input - input,
     usage.output - output,
@@ -36,6 +40,9 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
     cacheWrite - written,
     cacheWrite1h - writtenForHour,
     reasoning - thought,
+    inputAudio - heard,
+    outputAudio - spoken,
+    outputImage - drawn,
   ];
   if (same.every((difference) => difference === 0)) return usage;
   return {
@@ -46,6 +53,9 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
     ...(usage.cacheWrite === undefined ? {} : { cacheWrite: written }),
     ...(usage.cacheWrite1h === undefined ? {} : { cacheWrite1h: writtenForHour }),
     ...(usage.reasoning === undefined ? {} : { reasoning: thought }),
+    ...(usage.inputAudio === undefined ? {} : { inputAudio: heard }),
+    ...(usage.outputAudio === undefined ? {} : { outputAudio: spoken }),
+    ...(usage.outputImage === undefined ? {} : { outputImage: drawn }),
   };
 }
 

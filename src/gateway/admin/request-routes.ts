@@ -4,7 +4,7 @@ import type { RequestFilter, RequestPosition } from '../accounting/request-histo
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, notFound, readCursor, route, SENT, writeCursor } from './call.ts';
+import { type AdminRoute, notFound, readCursor, route, SENT, whenLeft, writeCursor } from './call.ts';
 import { describeDetail, describeRequest } from './request-view.ts';
 import { readTime, readZone } from './usage-routes.ts';
 import { ownFilter, sessionViewer, type Viewer } from './viewer.ts';
@@ -12,17 +12,18 @@ import { ownFilter, sessionViewer, type Viewer } from './viewer.ts';
 /** Requests: history, live, and one with its attempts. */
 export function requestRoutes(): AdminRoute[] {
   return [
-    route(ENDPOINTS.listRequests, async ({ deps, viewer, query }) => {
+    route(ENDPOINTS.listRequests, async ({ deps, context, viewer, query }) => {
       const { cursor, limit, since, until, tz, ...filter } = query;
       const zone = readZone(tz);
-      const page = await deps.admin.requests({
+      const wanted = {
         ...filter,
         key: ownFilter(viewer, filter.key),
         since: readTime('since', since, zone) ?? 0,
         until: readTime('until', until, zone) ?? Number.MAX_SAFE_INTEGER,
         after: readPosition(cursor),
         limit,
-      });
+      };
+      const page = await deps.admin.requests(wanted, whenLeft(context));
       const { next } = page;
       return {
         data: page.requests.map(describeRequest),

@@ -1,5 +1,6 @@
 import { toNano, toUsd } from '../../base/money.ts';
-import type { ModelCost } from '../../config/settings/configured-model.ts';
+import { priceTerms } from '../../catalog/price.ts';
+import type { Prices } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import { readPrices } from '../accounting/price-text.ts';
 import type { EndedRequest } from '../accounting/request-history.ts';
@@ -50,6 +51,8 @@ function describeEnd(row: UsageRow) {
     cost: row.cost === undefined ? null : toUsd(row.cost),
     byok: row.byok,
     estimated: row.estimated,
+    estimate_reason: row.estimateReason ?? null,
+    served: [...(row.usage?.served ?? [])],
     first_byte_ms: row.firstByteMs > 0 ? Math.round(row.firstByteMs) : null,
   };
 }
@@ -73,16 +76,8 @@ function describePrice({ usage, cost, prices, status }: UsageRow): api.RequestDe
   return { lines: priceLines(known, usage), total, basis: 'prices' };
 }
 
-/** The sum that `computePrice` computes, as its terms. */
-function priceLines(cost: ModelCost, usage: Usage): api.PriceLine[] {
-  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage;
-  const line = (kind: api.PriceLine['kind'], tokens: number, price: number): api.PriceLine[] =>
-    tokens === 0 ? [] : [{ kind, tokens, usd_per_million: price, cost: toUsd(toNano((tokens * price) / 1_000_000)) }];
-  return [
-    ...line('input', Math.max(0, usage.input - cacheRead - cacheWrite), cost.input),
-    ...line('cache_read', cacheRead, cost.cacheRead ?? cost.input),
-    ...line('cache_write', cacheWrite - cacheWrite1h, cost.cacheWrite ?? cost.input),
-    ...line('cache_write_1h', cacheWrite1h, cost.cacheWrite1h ?? 2 * cost.input),
-    ...line('output', usage.output, cost.output),
-  ];
+function priceLines(prices: Prices, usage: Usage): api.PriceLine[] {
+  return priceTerms(prices, usage).map(({ kind, count, price }) => {
+    return { kind, tokens: count, usd_per_million: price, cost: toUsd(toNano((count * price) / 1_000_000)) };
+  });
 }

@@ -1,9 +1,13 @@
 import { toNano } from '../../base/money.ts';
-import { computePrice, isPaid } from '../../catalog/price.ts';
+import { chargedPrices, highestInput, isPaid } from '../../catalog/price.ts';
+import type { ModelCost, Prices } from '../../config/settings/configured-model.ts';
+import type { Usage } from '../../wire/event.ts';
+import type { Media } from '../accounting/prompt-size.ts';
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
 import type { RequestContext, RequestSize } from '../http/request-context.ts';
 import type { Estimate } from '../limits/request-limits.ts';
 import type { ServedModel } from './pipeline.ts';
+import type { PriceDemands } from './price-demands.ts';
 
 /** Most texts have more bytes per token. A budget must not be exceeded, so the cost is rather estimated too high. */
 const BYTES_PER_TOKEN = 3;
@@ -18,14 +22,52 @@ export function recordingSize(bytes: number): RequestSize {
   return { bytes: tokens * BYTES_PER_TOKEN, output: tokens };
 }
 
-/** What a request will probably use: its input, and for the cost as much output as it allows. */
-export function estimateRequest(context: RequestContext, { cost, limit }: ServedModel, byok: boolean): Estimate {
-  const { bytes, output } = context.size ?? recordingSize(0);
-  const tokens = Math.ceil(bytes / USUAL_BYTES_PER_TOKEN);
+/**
+ * What a request will probably use: its input, and for the cost as much output as it allows, at the highest prices that
+ * it asks for. A cheaper service tier is not certain: the provider may serve the usual one.
+ */
+export function estimateRequest(context: RequestContext, model: EstimatedModel, byok: boolean): Estimate {
+  const { bytes, output, media = NO_MEDIA, demands = NO_DEMANDS } = context.size ?? recordingSize(0);
+  const text = Math.max(0, bytes - media.bytes);
+  const tokens = Math.ceil(text / USUAL_BYTES_PER_TOKEN) + media.tokens;
+  const { cost, limit, options } = model;
   if (cost === undefined || byok || !isPaid(cost)) return { tokens, nano: 0 };
   const most = limit?.output || UNKNOWN_LIMIT.output;
-  const usage = { input: Math.ceil(bytes / BYTES_PER_TOKEN), output: Math.min(output ?? most, most) };
-  // Any of the input may be written to the provider's cache.
-  const input = Math.max(cost.input, cost.cacheWrite ?? 0);
-  return { tokens, nano: Math.max(1, toNano(computePrice({ ...cost, input }, usage))) };
+  const usage = { input: Math.ceil(text / BYTES_PER_TOKEN) + media.tokens, output: Math.min(output ?? most, most) };
+  const prices = dearest(cost, usage, [...demands.served, ...servedOf(options)]);
+  const searches = demands.searches * 1_000_000 * (prices.fees?.web_search ?? 0);
+  const micro =
+    usage.input * highestInput(prices, { audio: demands.audioInput, longCache: demands.longCache }) +
+    usage.output * highestOutput(prices, demands) +
+    searches;
+  return { tokens, nano: Math.max(1, toNano(micro / 1_000_000)) };
+}
+
+type EstimatedModel = Pick<ServedModel, 'cost' | 'limit' | 'options'>;
+
+const NO_MEDIA: Media = { bytes: 0, tokens: 0 };
+const NO_DEMANDS: PriceDemands = {
+  ...{ served: [], longCache: false, audioInput: false, audioOutput: false, imageOutput: false },
+  searches: 0,
+};
+
+/** A service tier that the configuration of the model sends with each request. */
+function servedOf(options: ServedModel['options']): readonly string[] {
+  return [options?.service_tier, options?.speed, options?.inference_geo].filter((name) => typeof name === 'string');
+}
+
+/** The prices of what is served if each demand that makes it dearer is met. */
+function dearest(cost: ModelCost, { input }: Pick<Usage, 'input'>, served: readonly string[]): Prices {
+  const usual = chargedPrices(cost, { input });
+  const dearer = served.filter((name) => chargedPrices(cost, { input, served: [name] }).output > usual.output);
+  return dearer.length === 0 ? usual : chargedPrices(cost, { input, served: [...new Set(dearer)] });
+}
+
+function highestOutput(prices: Prices, { audioOutput, imageOutput }: PriceDemands): number {
+  return Math.max(
+    prices.output,
+    prices.reasoning ?? 0,
+    audioOutput ? (prices.outputAudio ?? 0) : 0,
+    imageOutput ? (prices.outputImage ?? 0) : 0,
+  );
 }

@@ -8,7 +8,9 @@ import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
 import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
 import { type Metered, meter } from '../accounting/metering.ts';
+import { measureMedia } from '../accounting/prompt-size.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { HEARTBEAT_MS } from '../http/heartbeat.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
@@ -20,11 +22,12 @@ import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { outputLimit } from './output-limit.ts';
+import { readPriceDemands } from './price-demands.ts';
 import { findModel } from './requested-model.ts';
 
 /** The properties of a model that the pipeline needs, from the registry or from a special list. */
 export type ServedModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'> &
-  Partial<Pick<Model, 'limit'>>;
+  Partial<Pick<Model, 'limit' | 'options'>>;
 
 /** A model that may answer, with the requested variant. */
 export interface Candidate<M extends ServedModel = Model> {
@@ -51,6 +54,8 @@ export interface InferenceRequest<M extends ServedModel> {
   model(): Candidate<M> | Promise<Candidate<M>>;
   /** Checks the rest of the body, after the check that the caller may use the model. @throws SvcError 400. */
   check?(model: M): void;
+  /** Whether the client wants a stream. Then it gets heartbeats while it waits. */
+  readonly stream?: boolean;
   /** Whether the request can be sent again if the upstream had closed the idle connection. */
   readonly repeatable: boolean;
   /** The beginning of the prompt, which identifies the conversation (prompt-head.ts). */
@@ -113,6 +118,7 @@ async function serveInference<M extends ServedModel>(
   for (const fallback of request.fallbacks?.(requested.model.ref) ?? []) {
     if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(attempts, fallback));
   }
+  if (request.stream === true) context.startHeartbeat(deps.heartbeatMs ?? HEARTBEAT_MS);
   await tryInOrder(attempts, candidates, requested.pool?.settings.hedgeAfter);
 }
 
@@ -297,6 +303,11 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
 function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
   if (answer.error) noteFailure(deps, context, answer.model, answer.error);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
+  const { unknownReason } = answer;
+  if (unknownReason !== undefined && deps.health.isNewReason(answer.model.ref, unknownReason)) {
+    const fields = { id: context.id, model: answer.model.ref, reason: unknownReason };
+    deps.log.warn(fields, 'the provider ended an answer with a reason that is not known');
+  }
   meter(deps, context, caller, answer);
 }
 
@@ -311,7 +322,12 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
-  context.size = { bytes: body.bytes.length, output: outputLimit(body.value, context.format) };
+  context.size = {
+    bytes: body.bytes.length,
+    output: outputLimit(body.value, context.format),
+    media: measureMedia(body.bytes, body.value),
+    demands: readPriceDemands(body.bytes, body.value),
+  };
   return body;
 }
 

@@ -1,21 +1,34 @@
 import type { JsonObject } from '../../base/json.ts';
-import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { type Names, resolveName, unknownModel } from './model-names.ts';
 import type { Candidate } from './pipeline.ts';
 
-/** @throws SvcError 400 invalid_request or model_not_found. */
-export function requestedModel(deps: GatewayDeps, body: JsonObject): Candidate | Promise<Candidate> {
+/**
+ * @param organization of the caller. An error lists only its models.
+ * @throws SvcError 400 invalid_request or model_not_found.
+ */
+export function requestedModel(
+  deps: GatewayDeps,
+  body: JsonObject,
+  organization: OrganizationSettings | undefined,
+): Candidate | Promise<Candidate> {
   const ref = requestedRef(body);
-  return findModel(deps, ref) ?? listedModel(deps, ref);
+  return findModel(deps, ref) ?? listedModel(deps, ref, organization);
 }
 
 /** Finds a model that the lists contain only later: just after the start, or because a server has added it since. */
-async function listedModel(deps: GatewayDeps, ref: string): Promise<Candidate> {
-  const provider = deps.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
-  if (provider !== undefined) await deps.listing.refreshListings();
+async function listedModel(
+  deps: GatewayDeps,
+  ref: string,
+  organization: OrganizationSettings | undefined,
+): Promise<Candidate> {
+  const slash = ref.indexOf('/');
+  if (slash < 0 || deps.registry().providers.has(ref.slice(0, slash))) await deps.listing.refreshListings();
   const found = findModel(deps, ref);
   if (found) return found;
-  throw unknownModel(ref);
+  throw unknownModel(deps, ref, organization);
 }
 
 /** @throws SvcError 400 invalid_request. */
@@ -25,33 +38,31 @@ export function requestedRef(body: JsonObject): string {
   throw invalidRequest('model', 'The field “model” must be a string such as "vendor/model".');
 }
 
-/** Finds a model by its whole name, else by the name before the last colon, with the rest as the variant. */
-export function findModel(deps: Pick<GatewayDeps, 'registry' | 'pools'>, ref: string): Candidate | undefined {
-  const found = findWithoutVariant(deps, ref);
+/** Finds a model by its name, else by the name before the last colon, with the rest as the variant. */
+export function findModel(deps: Names, name: string): Candidate | undefined {
+  const found = findWithoutVariant(deps, name);
   if (found) return found;
-  const colon = ref.lastIndexOf(':');
+  return withVariant(name, (base) => findWithoutVariant(deps, base));
+}
+
+/** Finds a pool, else a model, by its name. Only the target of an alias may have a variant. */
+export function findWithoutVariant(deps: Names, name: string): Candidate | undefined {
+  const findWhole = (ref: string) => findRef(deps, ref);
+  return resolveName(deps, name, (ref) => findWhole(ref) ?? (ref === name ? undefined : withVariant(ref, findWhole)));
+}
+
+function withVariant(name: string, find: (base: string) => Candidate | undefined): Candidate | undefined {
+  const colon = name.lastIndexOf(':');
   if (colon < 0) return undefined;
-  const base = findWithoutVariant(deps, ref.slice(0, colon));
-  const variant = ref.slice(colon + 1);
+  const base = find(name.slice(0, colon));
+  const variant = name.slice(colon + 1);
   return base?.model.variants.has(variant) ? { ...base, variant } : undefined;
 }
 
 /** Finds a pool, else a model, by its whole name. */
-export function findWithoutVariant(
-  { registry, pools }: Pick<GatewayDeps, 'registry' | 'pools'>,
-  ref: string,
-): Candidate | undefined {
+export function findRef({ registry, pools }: Names, ref: string): Candidate | undefined {
   const pool = pools.find(ref);
   if (pool) return { model: pool.model, variant: undefined, pool };
   const model = registry().models.get(ref);
   return model && { model, variant: undefined };
-}
-
-export function unknownModel(ref: string): SvcError {
-  return new SvcError({
-    errorType: 'model_not_found',
-    message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
-    action: 'GET /models lists the available models.',
-    param: 'model',
-  });
 }

@@ -1,8 +1,9 @@
 import type { Provider } from '../../catalog/model.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { resolveName, unknownModel } from './model-names.ts';
 import type { Candidate, ServedModel } from './pipeline.ts';
-import { unknownModel } from './requested-model.ts';
 
 /**
  * A model from `gateway.embeddingModels` or `gateway.transcriptionModels`. It does not have to be one of
@@ -12,14 +13,26 @@ import { unknownModel } from './requested-model.ts';
  */
 export function specialModel(
   deps: GatewayDeps,
+  name: string,
+  list: ReadonlyMap<string, unknown>,
+  organization: OrganizationSettings | undefined,
+): Candidate<ServedModel> {
+  const refs = [...list.keys()];
+  const found = resolveName(deps, name, (ref) => findSpecial(deps, ref, list), refs);
+  if (found === undefined) throw unknownModel(deps, name, organization, refs);
+  return found;
+}
+
+function findSpecial(
+  deps: GatewayDeps,
   ref: string,
   list: ReadonlyMap<string, unknown>,
-): Candidate<ServedModel> {
+): Candidate<ServedModel> | undefined {
   const registry = deps.registry();
   const model = registry.models.get(ref);
   if (model) return { model, variant: undefined };
   const provider = registry.providers.get(ref.slice(0, ref.indexOf('/')));
-  if (provider === undefined || !list.has(ref)) throw unknownModel(ref);
+  if (provider === undefined || !list.has(ref)) return undefined;
   const key = ref.slice(ref.indexOf('/') + 1);
   const { id, endpoint } = provider;
   return { model: { ref, provider: id, key, id: key, endpoint }, variant: undefined };

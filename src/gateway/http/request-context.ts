@@ -3,8 +3,11 @@ import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
+import type { Media } from '../accounting/prompt-size.ts';
+import type { PriceDemands } from '../dispatch/price-demands.ts';
 import type { RequestRecord } from '../telemetry/telemetry.ts';
 import type { HeldBodies } from './body-memory.ts';
+import { Heartbeat, lateError } from './heartbeat.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
 
@@ -13,6 +16,10 @@ export interface RequestSize {
   readonly bytes: number;
   /** Maximum number of output tokens, if the client limits them. */
   readonly output: number | undefined;
+  /** Images, files and audio, if there are any. Their bytes are part of `bytes`. */
+  readonly media?: Media | undefined;
+  /** What the request asks for that has other prices; absent if it asks for nothing of the kind. */
+  readonly demands?: PriceDemands | undefined;
 }
 
 /** Fields of the request's log line, set while the request is handled. */
@@ -85,6 +92,9 @@ export class RequestContext {
   /** Set when a JSON body was read. */
   size: RequestSize | undefined;
   #labels: RequestLabels | undefined;
+  #heartbeat: Heartbeat | undefined;
+  /** A part of the answer was sent, beside heartbeats. */
+  #begun = false;
   readonly #ended: (() => void)[] = [];
   readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
@@ -120,6 +130,7 @@ export class RequestContext {
   }
 
   end(): void {
+    this.#heartbeat?.stop();
     for (const ended of this.#ended) ended();
   }
 
@@ -136,13 +147,42 @@ export class RequestContext {
     this.addHeaders({ warning: `299 svc "${plain}"` });
   }
 
+  /** Whether a part of the answer was sent. Heartbeats before it are no part: another upstream may still answer. */
+  get answerBegun(): boolean {
+    return this.#begun;
+  }
+
+  /** Sends signs of life to a streaming client that gets nothing for a time, until the request ends. */
+  startHeartbeat(everyMs: number): void {
+    this.#heartbeat ??= new Heartbeat(this, everyMs);
+  }
+
+  /** Something was sent to the client. */
+  touchHeartbeat(): void {
+    this.#heartbeat?.touch();
+  }
+
+  beat(text: string): void {
+    const { response } = this;
+    if (response.destroyed || response.writableEnded || response.writableNeedDrain) return;
+    if (!response.headersSent) {
+      this.writeStreamHead();
+      this.#begun = false;
+    }
+    response.write(text);
+  }
+
   /** Writes the status and headers. No other code does. */
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): ServerResponse {
+    this.#begun = true;
     for (const name in headers) this.#headers.push(name, String(headers[name]));
     return this.response.writeHead(status, this.#headers);
   }
 
+  /** Heartbeats may have written it already. */
   writeStreamHead(): ServerResponse {
+    this.#begun = true;
+    if (this.response.headersSent) return this.response;
     return this.writeHead(200, STREAM_HEAD);
   }
 
@@ -173,6 +213,8 @@ export class RequestContext {
   /** Sends an error as the response. After the first output, the error is an event of the stream instead. */
   sendError(error: SvcError): void {
     this.logFields.errorType = error.errorType;
+    // Heartbeats have written the head of a stream.
+    if (this.response.headersSent) return void this.response.end(lateError(error, this.format, this.id));
     const headers: Record<string, string> = {};
     if (error.status === 401) headers['www-authenticate'] = 'Bearer';
     if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));

@@ -1,7 +1,7 @@
 import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
-import type { ModelCost } from '../../config/settings/configured-model.ts';
+import { type ModelCost, RATES } from '../../config/settings/configured-model.ts';
 import type { PoolSettings, Settings } from '../../config/settings/settings.ts';
 import type { Log } from '../gateway-deps.ts';
 import { MemberHealth } from './member-health.ts';
@@ -116,17 +116,10 @@ function smallest(limits: readonly number[]): number {
 function highestCost(models: readonly Model[]): ModelCost | undefined {
   const costs = models.flatMap(({ cost }) => cost ?? []);
   if (costs.length === 0) return undefined;
-  const highest = (kind: keyof ModelCost) => {
+  const highest = (kind: (typeof RATES)[number]) => {
     const prices = costs.flatMap((cost) => cost[kind] ?? []);
     return prices.length === 0 ? undefined : Math.max(...prices);
   };
-  return {
-    input: highest('input') ?? 0,
-    output: highest('output') ?? 0,
-    ...defined({
-      cacheRead: highest('cacheRead'),
-      cacheWrite: highest('cacheWrite'),
-      cacheWrite1h: highest('cacheWrite1h'),
-    }),
-  };
+  const rates = Object.fromEntries(RATES.map((kind) => [kind, highest(kind)]));
+  return { ...defined(rates), input: highest('input') ?? 0, output: highest('output') ?? 0 };
 }

@@ -73,8 +73,7 @@ export function copyToPostgres(source: DatabaseSync, target: PostgresConnection)
 
 /** As `copyToPostgres`, back. @throws SvcError invalid_request also if gateways are running on the source. */
 export function copyToSqlite(source: PostgresConnection, target: DatabaseSync): Promise<void> {
-  return source.transaction(COPY_MS, async (sql) => {
-    await sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+  const copy = async (sql: Sql) => {
     const running = await sql(
       "SELECT name FROM replicas WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds'",
     );
@@ -92,7 +91,8 @@ export function copyToSqlite(source: PostgresConnection, target: DatabaseSync): 
       target.exec('ROLLBACK');
       throw thrown;
     }
-  });
+  };
+  return source.transaction(COPY_MS, copy, { snapshot: true });
 }
 
 const COUNT = 'SELECT (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM usage_rollup) AS sums';

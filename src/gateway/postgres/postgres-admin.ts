@@ -145,13 +145,14 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
     });
   }
 
-  requests(query: RequestHistoryQuery): Promise<RequestHistoryPage> {
+  requests(query: RequestHistoryQuery, signal?: AbortSignal): Promise<RequestHistoryPage> {
     const { page, end } = requestPageSql(query);
-    return this.#connection.transaction(REPORT_MS, async (sql) => {
+    const read = async (sql: Sql) => {
       const rows = await sql(toPostgres(page.sql), page.values);
       const last = rows.length > query.limit ? [] : await sql(toPostgres(end.sql), end.values);
       return readRequestPage(query, rows, () => last);
-    });
+    };
+    return this.#connection.transaction(REPORT_MS, read, { signal });
   }
 
   async request(id: string): Promise<readonly UsageRow[]> {
@@ -174,9 +175,7 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
   async usage(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport> {
     const { since, until } = sealedRange(query);
     const tag = (name: string) => `tags::json ->> '${name}'`;
-    return this.#connection.transaction(REPORT_MS, async (sql) => {
-      // All parts must be of one moment.
-      await sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const make = async (sql: Sql) => {
       const plan = planUsage(query, await sealedTimes(sql, since, until));
       const report = new UsageSum(query);
       const sums = sealedQuery(query);
@@ -195,7 +194,8 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
       const { sql: text, values } = usageSql(query, plan, tag);
       report.add(await sql(toPostgres(text), values));
       return report.end();
-    });
+    };
+    return this.#connection.transaction(REPORT_MS, make, { snapshot: true, signal });
   }
 
   async spent(rules: readonly BudgetRule[]): Promise<ReadonlyMap<string, number>> {
@@ -210,14 +210,14 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
   }
 
   check(): Promise<StateCheck> {
-    return this.#connection.transaction(REPORT_MS, async (sql) => {
-      await sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    const compare = async (sql: Sql) => {
       const [retained] = await sql('SELECT since FROM retained');
       const buckets = await sql(toPostgres(BUCKET_DIFFERENCES), [Number(retained?.since)]);
       const spent = await sql(SPENT_DIFFERENCES);
       const [totals] = await sql(TOTALS);
       return describeCheck(buckets, spent, totals);
-    });
+    };
+    return this.#connection.transaction(REPORT_MS, compare, { snapshot: true });
   }
 
   async close(): Promise<void> {

@@ -18,8 +18,19 @@ export interface ConnectionOptions {
 
 /** Name of the schema. Nothing outside of it is read or changed. */
 export const SCHEMA = 'svc';
-/** Each transaction begins with it. The settings end with the transaction, so that a pooler may share connections. */
-const BEGIN = `BEGIN; SET LOCAL search_path TO ${SCHEMA}; SET LOCAL idle_in_transaction_session_timeout = 5000`;
+/** The settings end with the transaction, so that a pooler may share connections. */
+const SETTINGS = `SET LOCAL search_path TO ${SCHEMA}; SET LOCAL idle_in_transaction_session_timeout = 5000`;
+/** Milliseconds after the deadline of this side until the server ends a statement: it must not run on for no one. */
+const AFTER_DEADLINE_MS = 1_000;
+/** Milliseconds for a connection that cancels a statement. */
+const CANCEL_MS = 3_000;
+
+export interface TransactionOptions {
+  /** All statements see one moment, and none writes. */
+  readonly snapshot?: boolean;
+  /** Cancels the statement that runs, at the server too. The call then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * One connection to Postgres. It is opened by the first call and again after a failure. Calls run one after another.
@@ -42,11 +53,18 @@ export class PostgresConnection {
   }
 
   /** Runs statements in one transaction. @throws Unavailable if the server does not answer before the deadline. */
-  transaction<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
+  transaction<T>(
+    deadlineMs: number,
+    work: (sql: Sql) => Promise<T>,
+    { snapshot, signal }: TransactionOptions = {},
+  ): Promise<T> {
+    const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' : 'BEGIN';
+    const timeout = `SET LOCAL statement_timeout = ${deadlineMs + AFTER_DEADLINE_MS}`;
     return this.call(deadlineMs, async (sql) => {
-      await sql(BEGIN);
+      signal?.throwIfAborted();
+      await sql(`${begin}; ${SETTINGS}; ${timeout}`);
       try {
-        const result = await work(sql);
+        const result = await (signal === undefined ? work(sql) : this.#cancellable(sql, work, signal));
         await sql('COMMIT');
         return result;
       } catch (thrown) {
@@ -54,6 +72,36 @@ export class PostgresConnection {
         throw thrown;
       }
     });
+  }
+
+  /** Runs the work, whose statement the server cancels when the signal fires. */
+  async #cancellable<T>(sql: Sql, work: (sql: Sql) => Promise<T>, signal: AbortSignal): Promise<T> {
+    // A pooler gives the transaction a process of its own choice.
+    const [row] = await sql('SELECT pg_backend_pid() AS pid');
+    let cancelled: Promise<void> | undefined;
+    const cancel = () => {
+      cancelled = this.#cancel(Number(row?.pid));
+    };
+    signal.addEventListener('abort', cancel);
+    try {
+      signal.throwIfAborted();
+      return await work(sql);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw thrown;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      // A cancellation that arrives later would end the next statement.
+      await cancelled;
+    }
+  }
+
+  /** The process must be in a transaction of this object. If the server can't be asked, the deadline ends the statement. */
+  async #cancel(pid: number): Promise<void> {
+    const other = new PostgresConnection(this.#url, { connectMs: CANCEL_MS });
+    const cancel = (sql: Sql) => sql('SELECT pg_cancel_backend($1)', [pid]);
+    await other.call(CANCEL_MS, cancel).catch(() => undefined);
+    other.close();
   }
 
   /** Runs single statements; tables need the name of the schema. @throws Unavailable as `transaction`. */

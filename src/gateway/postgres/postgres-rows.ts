@@ -1,3 +1,4 @@
+import { writeDetails } from '../state/row-details.ts';
 import { BUCKET_MS, ROW_SUMS, SUMS, type UsageRow } from '../state/usage-tables.ts';
 import { type Row, type Sql, sqlState } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
@@ -33,6 +34,7 @@ export function rowToJson(row: UsageRow): string {
     status: integer(row.status),
     error_type: row.errorType ?? null,
     prices: row.prices ?? null,
+    details: writeDetails(row) ?? null,
   });
 }
 
@@ -59,6 +61,7 @@ const TEXTS = [
   'outcome',
   'error_type',
   'prices',
+  'details',
 ];
 const NUMBERS = [
   ...['attempt', 'at', 'byok', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],

@@ -3,7 +3,7 @@ import { unreadable } from '../state/migrations.ts';
 import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 
 /** The version of the state that this release writes. */
-const VERSION = 2;
+const VERSION = 3;
 
 interface Migration {
   readonly version: number;
@@ -111,9 +111,13 @@ CREATE TABLE usage_sealed (
 ALTER TABLE usage_sealed ALTER COLUMN sums SET STORAGE EXTERNAL;
 `;
 
+/** As in SQLite (state/migrations.ts). */
+const DETAILS_COLUMN = 'ALTER TABLE usage ADD COLUMN details TEXT;';
+
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: TABLES },
-  { version: VERSION, minReader: VERSION, sql: SEALED_TABLE },
+  { version: 2, minReader: 2, sql: SEALED_TABLE },
+  { version: VERSION, minReader: 2, sql: DETAILS_COLUMN },
 ];
 
 /** Numbers of the advisory locks: those of migrations, changes of keys, money, the removal of old rows, and rates. */

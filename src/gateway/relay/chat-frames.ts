@@ -87,7 +87,7 @@ export class ChatFrames {
     const found = usageInChunk(chunk);
     const { usage: _, ...rest } = chunk;
     if (isObject(found)) {
-      const counted = this.#usage.add(found) !== undefined;
+      const counted = this.#usage.add(found, chunk) !== undefined;
       this.#model = readModelName(chunk) ?? this.#model;
       if (counted || this.#usageChunk === undefined) this.#usageChunk = { ...rest, choices: [], usage: found };
     }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { firstCharacter, isEventStreamType, singleHeader } from '../../provider/answer-start.ts';
+import { firstCharacter, isEventStreamType, isStreamText, singleHeader } from '../../provider/answer-start.ts';
 import { CredentialFilter } from '../../provider/credential-filter.ts';
 import { errorsWithoutCredentials, withoutCredentials } from '../../provider/echoed-credentials.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
@@ -31,13 +31,14 @@ export class ClientAnswer {
     refuseDepth(frames, true);
     // Removes possible credentials from errors and certain credentials from everything else.
     const passed = transform.pass(errorsWithoutCredentials(this.#filter.push(frames), target.headers));
-    if (!response.headersSent) {
+    if (!this.#context.answerBegun) {
       // An error before any output can still be sent with its own HTTP status.
       const early = transform.firstError();
       if (early) throw early;
       if (passed.length > 0) this.#begin().writeStreamHead();
     }
     const accepted = passed.length === 0 || response.write(passed);
+    if (passed.length > 0) this.#context.touchHeartbeat();
     if (transform.failed) throw transform.failed;
     return accepted;
   }
@@ -47,7 +48,7 @@ export class ClientAnswer {
     const { response } = this.#context;
     const { transform, model } = this.#request;
     const { bytes, error } = transform.end();
-    if (!response.headersSent) {
+    if (!this.#context.answerBegun) {
       const early = transform.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(model.provider) : undefined);
       if (early) throw early;
       this.#begin().writeStreamHead();
@@ -62,7 +63,7 @@ export class ClientAnswer {
     const contentType = singleHeader(headers['content-type']) ?? '';
     const body = errorsWithoutCredentials(this.#filter.whole(received), target.headers);
     if (status < 200 || status >= 300) throw this.#upstreamError(status, headers, body);
-    const isStream = isEventStreamType(contentType);
+    const isStream = anyBody === true ? isEventStreamType(contentType) : isStreamText(body);
     refuseDepth(body, isStream);
     if (!stream && isStream && transform.streamAsWhole !== undefined) {
       const folded = transform.streamAsWhole(body);

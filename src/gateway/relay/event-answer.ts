@@ -86,10 +86,11 @@ class Watch {
 async function streamed(context: RequestContext, events: AsyncIterable<Event>, writer: FimStreamWriter): Promise<void> {
   const { response } = context;
   for await (const event of events) {
-    if (event.type === 'error' && !response.headersSent) throw event.error;
+    if (event.type === 'error' && !context.answerBegun) throw event.error;
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
-    if (!response.headersSent) context.writeStreamHead();
+    if (!context.answerBegun) context.writeStreamHead();
+    context.touchHeartbeat();
     if (!response.write(text)) await drained(response);
   }
   response.end();

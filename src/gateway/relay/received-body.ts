@@ -28,17 +28,25 @@ export class ReceivedBody {
     return this.#length;
   }
 
-  /** Called if the content type is that of a stream. */
+  /** Called if the content type is that of a stream, whatever the body is. */
   startStream(): void {
     this.#splitter = new FrameSplitter();
   }
 
-  /** Detects a stream by its first character. Some servers omit the content type. */
-  detectStream(chunk: Buffer): void {
+  /**
+   * Detects a stream by its first character. Some servers omit the content type, others send a whole answer with that of
+   * a stream. @param declared the content type is that of a stream.
+   */
+  detectStream(chunk: Buffer, declared: boolean): void {
     if (this.#splitter !== undefined || this.#begun) return;
     const start = firstCharacter(chunk);
     this.#begun = start !== '';
-    if (startsStream(start)) this.#splitter = new FrameSplitter();
+    if (declared ? start !== '' && start !== '{' : startsStream(start)) this.#splitter = new FrameSplitter();
+  }
+
+  /** Nothing but blanks has arrived: the declared stream is empty. */
+  endDetection(): void {
+    if (!this.#begun) this.#splitter ??= new FrameSplitter();
   }
 
   /** Adds a chunk of a stream. Returns true if it is the first one since the last `takeFrames`. */

@@ -46,6 +46,8 @@ export interface RelayedAnswer {
   readonly characters: number;
   /** The model that the answer names. */
   readonly answeredBy: string | undefined;
+  /** The reason of the answer's end, if the gateway does not know it. */
+  readonly unknownReason?: string | undefined;
   /** Estimated usage if none is reported. Replaces the estimate by bytes and characters. */
   readonly estimate?: Usage;
 }

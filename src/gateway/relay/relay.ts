@@ -66,6 +66,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
+  /** The content type is that of a stream. */
+  #declaresStream = false;
   #decoder: Transform | undefined;
   /** True while the upstream is paused because the client reads too slowly. */
   #paused = false;
@@ -103,9 +105,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     // Some servers always stream. Then the answer is collected, unless any body is forwarded.
-    const forwards = this.#request.stream || this.#request.anyBody === true;
-    const isStream = isEventStreamType(singleHeader(headers['content-type']) ?? '');
-    if (forwards && status === 200 && isStream) this.#body.startStream();
+    this.#declaresStream = isEventStreamType(singleHeader(headers['content-type']) ?? '');
+    if (this.#request.anyBody === true && status === 200 && this.#declaresStream) this.#body.startStream();
     const encoding = singleHeader(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }
@@ -136,7 +137,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #receive(chunk: Buffer): void {
     if (this.#closed) return;
-    if (this.#request.stream && this.#status === 200) this.#body.detectStream(chunk);
+    if (this.#request.stream && this.#status === 200) this.#body.detectStream(chunk, this.#declaresStream);
     if (!this.#body.isStream) return this.#collect(chunk);
     // A fast upstream sends many frames in one turn of the event loop. They are processed and sent together.
     if (this.#body.gather(chunk)) process.nextTick(this.#passGathered);
@@ -216,6 +217,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#closed) return;
     this.#ended = true;
     this.#limits.stop();
+    if (this.#declaresStream && this.#request.stream && this.#status === 200) this.#body.endDetection();
     try {
       if (this.#body.isStream) return this.#endStream();
       this.#answer.sendWhole(this.#status, this.#headers, this.#body.whole());
@@ -246,7 +248,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#passGathered();
     if (this.#closed) return;
     const error = cleanError(ofProvider(failure, this.#request.model.provider), this.#request.target.headers);
-    if (!this.#context.response.headersSent) {
+    if (!this.#context.answerBegun) {
       this.#close();
       this.#controller?.abort(error);
       const { usage } = this.#request.transform;
@@ -278,10 +280,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#close();
     const { transform } = this.#request;
     const unsent = outcome === 'complete' ? 0 : this.#unsentCharacters();
-    const { usage, model: answeredBy } = transform;
+    const { usage, model: answeredBy, unknownReason } = transform;
     const characters = unsent + (outcome !== 'complete' || !usage?.output ? transform.characters : 0);
     const [firstByteMs, received] = [this.#firstByteMs, this.#received];
-    this.#resolve({ usage, characters, answeredBy, outcome, error, firstByteMs, received });
+    this.#resolve({ usage, characters, answeredBy, unknownReason, outcome, error, firstByteMs, received });
   }
 
   /** Received characters that were not sent to the client; for an answer that is not streamed, all of them. */

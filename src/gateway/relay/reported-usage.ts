@@ -1,4 +1,5 @@
 import { objectOrEmpty, parseJson } from '../../base/json.ts';
+import { mayHaveExtras } from '../../wire/billed-extras.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { readReportedUsage } from '../../wire/usage.ts';
@@ -35,10 +36,12 @@ export function bodyTail(body: Buffer): string {
 /** The usage of a whole answer, found without parsing the rest of the answer. @param tail `bodyTail(body)`. */
 export function usageOfAnswer(format: FormatName, body: Buffer, tail: string): Usage | undefined {
   const usage = usageIn(format, tail);
-  if (usage !== undefined) return usage;
-  if (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)) return undefined;
+  if (usage !== undefined && (format === 'messages' || !mayHaveExtras(body))) return usage;
+  if (usage === undefined && (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)))
+    return undefined;
   // The text of the answer may contain "usage" too. Then the whole body is parsed.
-  return readReportedUsage(format, objectOrEmpty(parseJson(body.toString('utf8'))).usage);
+  const answer = objectOrEmpty(parseJson(body.toString('utf8')));
+  return readReportedUsage(format, answer.usage, answer);
 }
 
 /**

@@ -8,6 +8,8 @@ export interface ResponseTransform {
   readonly characters: number;
   /** The model that the answer names. */
   readonly model: string | undefined;
+  /** The reason of the answer's end, if the gateway does not know it. */
+  readonly unknownReason?: string | undefined;
   /** Takes whole frames of the upstream. Returns the bytes for the client, possibly none. */
   pass(frames: Buffer): Buffer;
   /** The error that the stream began with, if there was no output before it. */

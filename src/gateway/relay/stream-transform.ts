@@ -1,9 +1,10 @@
 import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
 import { errorBody, errorFrame } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
-import { answerCutShort, invalidJson } from '../../wire/errors/upstream-errors.ts';
+import { answerCutShort, invalidJson, ofProvider } from '../../wire/errors/upstream-errors.ts';
 import { vendorError } from '../../wire/errors/vendor-errors.ts';
 import type { Usage } from '../../wire/event.ts';
+import { brokenAnswer, isFailure } from '../../wire/finish-reason.ts';
 import type { Frame } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
@@ -15,7 +16,9 @@ import { bodyTail, mentionsUsage, usageOfAnswer } from './reported-usage.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
 
-const FINISH_REASON = Buffer.from('"finish_reason"');
+/** The member with the reason of the end. Responses has an event for it. */
+const REASONS = { 'chat-completions': Buffer.from('"finish_reason"'), messages: Buffer.from('"stop_reason"') } as const;
+const FINISH_REASON = REASONS['chat-completions'];
 /** The first quote is omitted: the search for more than six bytes is slower. */
 const ERROR = Buffer.from('error"');
 /** Milliseconds that comments at the start wait for an event, which may be an error that needs its own status. */
@@ -93,7 +96,7 @@ export class StreamTransform implements ResponseTransform {
   pass(received: Buffer): Buffer {
     if (!this.#inspected) this.#inspectFirst(received);
     if (!this.#inspected && this.#waitsWithComments()) return NOTHING;
-    const frames = this.#chat ? this.#beforeError(received) : received;
+    const frames = this.#format === 'responses' ? received : this.#beforeError(received);
     this.#latest = frames;
     this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
@@ -109,15 +112,37 @@ export class StreamTransform implements ResponseTransform {
     return now - this.#commentsSince < COMMENTS_WAIT_MS;
   }
 
-  /** Chat Completions has no event for an error within an answer. Servers send `error` in a chunk, some go on after it. */
+  /**
+   * Chat Completions has no event for an error within an answer. Servers send `error` in a chunk, some go on after it.
+   * A finish reason that says that the answer broke off is an error too, also in Messages.
+   */
   #beforeError(frames: Buffer): Buffer {
-    if (!frames.includes(ERROR)) return frames;
+    if (!(this.#chat && frames.includes(ERROR)) && this.#brokenReason(frames) === undefined) return frames;
     const all = new SseDecoder().push(frames);
-    const at = all.findIndex(({ data }) => data.includes('"error"') && holdsError(parseJson(data)));
-    const found = all[at];
-    if (found === undefined) return frames;
-    this.failed = this.#vendorError(found.data);
-    return Buffer.from(all.slice(0, at).map(frameText).join(''));
+    for (const [at, frame] of all.entries()) {
+      this.failed = this.#errorOf(frame);
+      if (this.failed !== undefined) return Buffer.from(all.slice(0, at).map(frameText).join(''));
+    }
+    return frames;
+  }
+
+  #errorOf({ data }: Frame): SvcError | undefined {
+    if (this.#chat && data.includes('"error"') && holdsError(parseJson(data))) return this.#vendorError(data);
+    const reason = this.#brokenReason(Buffer.from(data));
+    return reason === undefined ? undefined : ofProvider(brokenAnswer(reason), this.#options.provider);
+  }
+
+  /** The reason of the answer's end, if it says that the answer broke off. */
+  #brokenReason(bytes: Buffer): string | undefined {
+    if (this.#format === 'responses') return undefined;
+    const member = REASONS[this.#format];
+    for (let at = bytes.indexOf(member); at >= 0; at = bytes.indexOf(member, at + 1)) {
+      const start = valueAt(bytes, at + member.length);
+      if (bytes[start] !== 0x22) continue;
+      const reason = bytes.toString('latin1', start + 1, Math.max(start + 1, bytes.indexOf(0x22, start + 1)));
+      if (isFailure(reason)) return reason;
+    }
+    return undefined;
   }
 
   /** The error in the first frame, if it is one. Then nothing was sent to the client. */
@@ -167,6 +192,8 @@ export class StreamTransform implements ResponseTransform {
       if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
     if (!endsLikeJson(tail)) throw invalidJson();
+    const reason = this.#brokenReason(body);
+    if (reason !== undefined) throw brokenAnswer(reason);
     return body;
   }
 
@@ -216,7 +243,7 @@ export class StreamTransform implements ResponseTransform {
     const data = objectOrEmpty(parseJson(frame.data));
     const usage = usageInEvent(this.#format, data);
     if (!isObject(usage)) return;
-    this.#usage.add(usage);
+    this.#usage.add(usage, this.#format === 'responses' ? objectOrEmpty(data.response) : data);
     this.#model = readModelName(data) ?? this.#model;
   }
 

@@ -31,6 +31,7 @@ export class TranslatingTransform implements ResponseTransform {
   #usage: Usage | undefined;
   #characters = 0;
   #model: string | undefined;
+  unknownReason: string | undefined;
   #early: SvcError | undefined;
   #shown = false;
   #over = false;
@@ -143,6 +144,7 @@ export class TranslatingTransform implements ResponseTransform {
 
   #note(event: Event): void {
     if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'finish') this.unknownReason = event.native;
     else if (event.type === 'start') this.#model = event.model ?? this.#model;
     else this.#characters += countCharacters(event);
   }

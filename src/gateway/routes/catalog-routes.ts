@@ -1,9 +1,9 @@
 import { withoutTrailing } from '../../base/text.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
-import { SvcError } from '../../wire/errors/svc-error.ts';
 import { optionalKey } from '../access/authentication.ts';
 import { allows, requestedOrganization } from '../access/organization.ts';
+import { exactAliases, unknownModel } from '../dispatch/model-names.ts';
 import { findModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -73,13 +73,36 @@ function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSetting
   return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
 }
 
-/** The models that can be called. Models of a provider with a configuration problem are omitted. */
+/** The models that can be called, aliases last. Models of a provider with a configuration problem are omitted. */
 function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
   const pools = [...deps.pools.all.values()].map(({ model }) => model);
   const models = [...deps.registry().models.values()].filter(({ ref }) => deps.pools.find(ref) === undefined);
-  return [...pools, ...models].filter(
+  const callable = [...pools, ...models].filter(
     (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
   );
+  const aliases = offeredAliases(deps, organization);
+  return [...callable.filter(({ ref }) => !aliases.has(ref)), ...aliases.values()];
+}
+
+/** The models behind aliases, under the names of the aliases. Patterns can't be listed. */
+function offeredAliases(deps: GatewayDeps, organization: OrganizationSettings | undefined): ReadonlyMap<string, Model> {
+  const listed = new Map<string, Model>();
+  for (const [alias] of exactAliases(deps)) {
+    const model = findModel(deps, alias)?.model;
+    if (model === undefined || model.endpoint.problem !== undefined || !allows(organization, model.ref)) continue;
+    listed.set(alias, { ...model, ref: alias });
+  }
+  return listed;
+}
+
+/** The items of a special list, and the aliases of its models. */
+function withAliases<T extends { readonly id: string }>(deps: GatewayDeps, items: readonly T[]): T[] {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const aliases = exactAliases(deps).flatMap(([alias, target]) => {
+    const item = byId.get(target);
+    return item === undefined ? [] : [{ ...item, id: alias }];
+  });
+  return [...items, ...aliases];
 }
 
 async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string): Promise<void> {
@@ -87,14 +110,11 @@ async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string)
   await deps.listing.whenListed();
   const model = findModel(deps, ref)?.model;
   if (model === undefined || !allows(organization, model.ref)) {
-    throw new SvcError({
-      status: 404,
-      errorType: 'model_not_found',
-      message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
-      action: 'GET /models lists the available models.',
-    });
+    throw unknownModel(deps, ref, organization).with({ status: 404 });
   }
-  context.sendJson(200, wantsAnthropic(context) ? anthropicModel(model) : modelItem(model));
+  // Clients look for the name that they asked for.
+  const named = ref.startsWith(`${model.ref}:`) ? model : { ...model, ref };
+  context.sendJson(200, wantsAnthropic(context) ? anthropicModel(named) : modelItem(named));
 }
 
 /** A model as an item of the list. Fields that are not in the spec are those of OpenAI's and OpenRouter's lists. */
@@ -157,7 +177,7 @@ function listFormats({ endpoint, models }: Provider): string[] {
 
 function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
   const registry = deps.registry();
-  return [...deps.settings().gateway.embeddingModels]
+  const models = [...deps.settings().gateway.embeddingModels]
     .filter(([ref]) => allows(organization, ref))
     .map(([ref, { name, dimensions, context }]) => {
       const known = registry.models.get(ref);
@@ -170,14 +190,16 @@ function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings |
         pricing: { prompt: perToken(known?.cost?.input), completion: '0' },
       };
     });
+  return withAliases(deps, models);
 }
 
 function transcriptionModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
-  return [...deps.settings().gateway.transcriptionModels]
+  const models = [...deps.settings().gateway.transcriptionModels]
     .filter(([ref]) => allows(organization, ref))
     .map(([ref, { name }]) => ({
       id: ref,
       object: 'model',
       name: name ?? deps.registry().models.get(ref)?.name ?? ref.slice(ref.indexOf('/') + 1),
     }));
+  return withAliases(deps, models);
 }

@@ -20,6 +20,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
+import { IssuerTransform } from '../relay/issuer-transform.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { AttemptOptions } from '../relay/relay-request.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
@@ -27,6 +28,7 @@ import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 import { isUnknownPath } from './count-tokens-routes.ts';
 import { type RequestBody, resolveItems, writeCompactionContent } from './input-items.ts';
+import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 const PATH = '/responses/compact';
 
@@ -46,7 +48,7 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
     read: async (context, caller) => {
       const body = resolveItems(deps, kept, caller, await readJsonBody(deps, context));
       return {
-        model: () => requestedModel(deps, body.value),
+        model: () => requestedModel(deps, body.value, caller.organization),
         check: () => {
           limitItems(body.value);
           refuseStatefulResponses(body.value);
@@ -58,14 +60,15 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
         repeatable: true,
         promptHead: () => promptHead(body.value),
         send: async ({ model }, byok, attempt) => {
+          const issuer = issuerOf(model, caller, byok);
           if (model.endpoint.format === 'responses') {
             try {
-              return await forward(deps, context, model, body, byok, attempt);
+              return await forward(deps, context, model, body, byok, issuer, attempt);
             } catch (thrown) {
               if (!isUnknownPath(thrown)) throw thrown;
             }
           }
-          return summarize(deps, context, model, body.value, byok, attempt);
+          return summarize(deps, context, model, body.value, byok, issuer, attempt);
         },
       };
     },
@@ -78,15 +81,15 @@ function forward(
   model: Model,
   received: RequestBody,
   credential: Credential | undefined,
+  issuer: string,
   attempt: AttemptOptions,
 ) {
   const byok = credential !== undefined;
   const target = upstreamTarget(model.endpoint, PATH, 'responses', credential?.secret.reveal());
-  const body =
-    received.changed === true
-      ? Buffer.from(JSON.stringify({ ...received.value, model: model.id }))
-      : spliceBody(received, model.id);
-  const transform = new WholeBodyTransform(model.provider, byok);
+  const { body: fitted } = fitOwnFormat(model, received.value, issuer);
+  const asIs = received.changed !== true && fitted === received.value;
+  const body = asIs ? spliceBody(received, model.id) : Buffer.from(JSON.stringify({ ...fitted, model: model.id }));
+  const transform = new IssuerTransform(new WholeBodyTransform(model.provider, byok), 'responses', issuer);
   return relayBody(deps.dispatcher, context, { target, model, body, transform, byok, stream: false, attempt });
 }
 
@@ -96,6 +99,7 @@ function summarize(
   model: Model,
   body: JsonObject,
   credential: Credential | undefined,
+  issuer: string,
   attempt: AttemptOptions,
 ) {
   const asked = FORMATS.responses.readRequest(body);
@@ -105,7 +109,7 @@ function summarize(
     ...(asked.tools.length > 0 ? { toolChoice: { type: 'none' } } : {}),
     stream: false,
   };
-  const { format, body: sent, repairs } = conversationBody(model, request);
+  const { format, body: sent, repairs } = conversationBody(model, request, { issuer });
   for (const { kind } of repairs) deps.metrics.repair(kind);
   const client: Format = {
     ...FORMATS.responses,

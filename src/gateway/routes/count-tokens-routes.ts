@@ -1,8 +1,10 @@
-import { isObject, type JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
+import { estimateTokens } from '../accounting/prompt-size.ts';
 import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -10,6 +12,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
+import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 interface Counting {
   readonly format: 'messages' | 'responses';
@@ -44,14 +47,14 @@ export function countTokensRoutes(deps: GatewayDeps): Route[] {
 }
 
 function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, write }: Counting): Route {
-  return inferenceRoute(deps, {
+  return inferenceRoute<Model>(deps, {
     path,
     format,
-    read: async (context) => {
+    read: async (context, caller) => {
       const received = await readJsonBody(deps, context);
       const { value } = received;
       return {
-        model: () => requestedModel(deps, value),
+        model: () => requestedModel(deps, value, caller.organization),
         check: () => {
           check(value);
           limitItems(value);
@@ -62,7 +65,11 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
             const byok = credential !== undefined;
             const target = upstreamTarget(model.endpoint, path, format, credential?.secret.reveal());
             const transform = new WholeBodyTransform(model.provider, byok);
-            const body = spliceBody(received, model.id);
+            const { body: fitted } = fitOwnFormat(model, value, issuerOf(model, caller, credential));
+            const body =
+              fitted === value
+                ? spliceBody(received, model.id)
+                : Buffer.from(JSON.stringify({ ...fitted, model: model.id }));
             try {
               await relay(deps.dispatcher, context, { target, model, body, transform, byok, stream: false, attempt });
               return undefined;
@@ -70,7 +77,7 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
               if (!isUnknownPath(thrown)) throw thrown;
             }
           }
-          context.sendJson(200, write(estimate(fields.map((field) => value[field]))));
+          context.sendJson(200, write(estimateTokens(fields.map((field) => value[field]))));
           return undefined;
         },
       };
@@ -81,24 +88,4 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
 /** Some servers that support a format do not have all of its endpoints. */
 export function isUnknownPath(thrown: unknown): boolean {
   return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
-}
-
-/** Characters of text per token, as vendors state it for English. Other content counts as a fixed number. */
-const CHARACTERS_A_TOKEN = 4;
-const TOKENS_AN_IMAGE = 1_600;
-const MEDIA = new Set<unknown>(['image', 'document', 'input_image', 'input_file']);
-
-function estimate(prompt: readonly unknown[]): number {
-  let characters = 0;
-  let media = 0;
-  const visit = (value: unknown): void => {
-    if (typeof value === 'string') characters += value.length;
-    else if (Array.isArray(value)) value.forEach(visit);
-    else if (isObject(value)) {
-      if (MEDIA.has(value.type)) media += 1;
-      else for (const inner of Object.values(value)) visit(inner);
-    }
-  };
-  visit(prompt);
-  return Math.max(1, Math.ceil(characters / CHARACTERS_A_TOKEN) + media * TOKENS_AN_IMAGE);
 }

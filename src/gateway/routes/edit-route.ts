@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { predictEdit } from '../../provider/predict-edit.ts';
 import { readEditAnswer } from '../../wire/edit/edit-dialect.ts';
 import type { EditDialect, EditRequest } from '../../wire/edit/edit-request.ts';
@@ -7,8 +8,9 @@ import { parseInceptionEdit } from '../../wire/edit/inception-edit.ts';
 import { invalidRequest, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { optionalBoolean, requiredModel } from '../../wire/request-fields.ts';
+import { unknownModel } from '../dispatch/model-names.ts';
 import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
-import { findWithoutVariant, unknownModel } from '../dispatch/requested-model.ts';
+import { findWithoutVariant } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { answerWithEvents } from '../relay/event-answer.ts';
@@ -30,12 +32,13 @@ interface AskedEdit {
 export function editRoute(deps: GatewayDeps): Route {
   return inferenceRoute<Model>(deps, {
     path: '/edit/completions',
-    read: async (context) => {
+    read: async (context, caller) => {
       const { bytes, value } = await readJsonBody(deps, context);
       const asked = readAskedEdit(value);
       return {
-        model: () => requestedEditModel(deps, asked.model),
+        model: () => requestedEditModel(deps, asked.model, caller.organization),
         // `predictEdit` repeats it.
+        stream: asked.stream,
         repeatable: false,
         send: async ({ model }, credential, attempt) => {
           const { stream } = asked;
@@ -57,9 +60,9 @@ export function editRoute(deps: GatewayDeps): Route {
   });
 }
 
-function requestedEditModel(deps: GatewayDeps, ref: string): Candidate {
+function requestedEditModel(deps: GatewayDeps, ref: string, organization: OrganizationSettings | undefined): Candidate {
   const found = findWithoutVariant(deps, ref);
-  if (found === undefined) throw unknownModel(ref);
+  if (found === undefined) throw unknownModel(deps, ref, organization);
   dialectOf(found.model);
   return found;
 }

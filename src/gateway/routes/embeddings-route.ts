@@ -15,10 +15,16 @@ import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 export function embeddingsRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/embeddings',
-    read: async (context) => {
+    read: async (context, caller) => {
       const received = await readJsonBody(deps, context);
       return {
-        model: () => specialModel(deps, requestedRef(received.value), deps.settings().gateway.embeddingModels),
+        model: () =>
+          specialModel(
+            deps,
+            requestedRef(received.value),
+            deps.settings().gateway.embeddingModels,
+            caller.organization,
+          ),
         check: (model) => {
           requireOpenAI(model);
           checkBody(received.value);

@@ -1,8 +1,10 @@
 import type { Model } from '../../catalog/model.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../../wire/fim/fim-http-request.ts';
+import { unknownModel } from '../dispatch/model-names.ts';
 import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
-import { findWithoutVariant, unknownModel } from '../dispatch/requested-model.ts';
+import { findWithoutVariant } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
@@ -12,11 +14,12 @@ import { answerWithEvents } from '../relay/event-answer.ts';
 export function fimRoute(deps: GatewayDeps): Route {
   return inferenceRoute<Model>(deps, {
     path: '/fim/completions',
-    read: async (context) => {
+    read: async (context, caller) => {
       const { bytes, value } = await readJsonBody(deps, context);
       const asked = readFimRequest(value);
       return {
-        model: () => requestedFimModel(deps, asked.fimRequest.model),
+        model: () => requestedFimModel(deps, asked.fimRequest.model, caller.organization),
+        stream: asked.stream,
         // `completeCode` repeats it.
         repeatable: false,
         promptHead: () => promptHead(value),
@@ -36,11 +39,11 @@ export function fimRoute(deps: GatewayDeps): Route {
   });
 }
 
-function requestedFimModel(deps: GatewayDeps, ref: string): Candidate {
+function requestedFimModel(deps: GatewayDeps, ref: string, organization: OrganizationSettings | undefined): Candidate {
   const found = findWithoutVariant(deps, ref);
   const models = found?.pool?.members.map(({ model }) => model) ?? (found ? [found.model] : []);
   const ids = models.length === 0 ? [ref] : models.map(({ id }) => id);
   if (ids.some((id) => fimFamily(id) === undefined)) throw unsupportedFimModel(ref);
-  if (found === undefined) throw unknownModel(ref);
+  if (found === undefined) throw unknownModel(deps, ref, organization);
   return found;
 }

@@ -2,18 +2,16 @@ import { defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
-import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../provider/request/dialect.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
-import { repairBody } from '../../wire/tools/body-repair.ts';
-import { toolCallIdRule } from '../../wire/tools/tool-call-repair.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -21,12 +19,14 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
+import { IssuerTransform } from '../relay/issuer-transform.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 import { itemKeeper, type RequestBody, resolveItems } from './input-items.ts';
+import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
 export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
@@ -38,16 +38,19 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
         const received = await readJsonBody(deps, context);
         const body = format.name === 'responses' ? resolveItems(deps, kept, caller, received) : received;
         return {
-          model: () => requestedModel(deps, body.value),
+          model: () => requestedModel(deps, body.value, caller.organization),
           check: () => checkBody(format.name, body.value),
+          stream: body.value.stream === true,
           repeatable: true,
-          promptHead: () => promptHead(body.value),
+          promptHead: () => promptHead(body.value, (name) => context.header(name)),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: (candidate, byok, attempt) => {
             const same = candidate.model.endpoint.format === format.name;
+            const issuer = issuerOf(candidate.model, caller, byok);
+            const keeper = itemKeeper(kept, caller, body.value);
             const request = same
-              ? sameFormat(deps, context, candidate, body, byok)
-              : translated(deps, context, candidate, body.value, format, byok, itemKeeper(kept, caller, body.value));
+              ? sameFormat(deps, context, candidate, body, byok, issuer)
+              : translated(deps, context, candidate, body.value, format, byok, issuer, keeper);
             return relayBody(deps.dispatcher, context, { ...request, attempt });
           },
         };
@@ -85,51 +88,36 @@ function sameFormat(
   { model, variant }: Candidate,
   received: RequestBody,
   byok: Credential | undefined,
+  issuer: string,
 ): BodyRequest {
   const { endpoint } = model;
   const { value } = received;
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
-  const repaired = repairBody(endpoint.format, value, toolCallIdRule(endpoint.kind, endpoint.format));
-  for (const { kind } of repaired.changes) deps.metrics.repair(kind);
+  const { body: adapted, changes } = fitOwnFormat(model, value, issuer);
+  for (const { kind } of changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
-  const adapted = adapt(model, repaired.body);
   const asIs = adapted === value && received.changed !== true && variant === undefined && isEmpty(model.options);
   const body = asIs
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
+  const transform = new StreamTransform({
+    format: endpoint.format,
+    provider: model.provider,
+    byok: byok !== undefined,
+    usageChunk: requestsUsageChunk(value),
+    converter: () =>
+      new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
+  });
   return {
     target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
     model,
     body,
     byok: byok !== undefined,
     stream: value.stream === true,
-    transform: new StreamTransform({
-      format: endpoint.format,
-      provider: model.provider,
-      byok: byok !== undefined,
-      usageChunk: requestsUsageChunk(value),
-      converter: () =>
-        new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
-    }),
+    transform:
+      endpoint.format === 'chat-completions' ? transform : new IssuerTransform(transform, endpoint.format, issuer),
   };
-}
-
-/** Adapts a body to the vendor's variant of the format. Returns the same object if nothing changes. */
-function adapt(model: Model, body: JsonObject): JsonObject {
-  const { kind, format } = model.endpoint;
-  let adapted = body;
-  if (!model.temperature && 'temperature' in adapted) {
-    const { temperature: _, ...rest } = adapted;
-    adapted = rest;
-  }
-  if (format !== 'chat-completions') return adapted;
-  if (Array.isArray(adapted.messages)) {
-    const messages = adaptSystemMessages(model, adapted.messages);
-    if (messages !== adapted.messages) adapted = { ...adapted, messages };
-  }
-  const renamed = 'max_tokens' in adapted && wantsCompletionTokens(model);
-  return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
 }
 
 /** Mistral always reports usage and refuses `stream_options`. */
@@ -180,10 +168,12 @@ function translated(
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
+  issuer: string,
   keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
-  const answer = { ...answerContext(context, client, body), ...defined({ keepItem }) };
-  const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
+  const answer = { ...answerContext(context, client, body), ...defined({ keepItem }), issuer };
+  refuseVendorToolsAlone(answer.request, model.ref);
+  const request = conversationBody(model, answer.request, defined({ variant, issuer }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {
@@ -194,6 +184,19 @@ function translated(
     stream: body.stream === true,
     transform: new TranslatingTransform(request.format, client, answer, byok !== undefined),
   };
+}
+
+/**
+ * A request whose only tools run at their vendor needs them: without them, the model would invent what it was asked to
+ * find. Agents send such tools beside their own in each request. @throws SvcError 400 unsupported_field.
+ */
+function refuseVendorToolsAlone({ tools, vendorTools, toolChoice }: Conversation, ref: string): void {
+  const [first] = vendorTools ?? [];
+  if (first === undefined || tools.length > 0 || toolChoice?.type === 'none') return;
+  throw unsupportedField(
+    `${first.at}.type`,
+    `Only its vendor can run the tool "${first.type.slice(0, 64)}". It can’t be sent to ${ref}, and the request has no other tool.`,
+  );
 }
 
 function warnOfVendorTools(context: RequestContext, tools: Conversation['vendorTools']): void {

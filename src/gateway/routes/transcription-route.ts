@@ -3,6 +3,7 @@ import { type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { estimateTranscript } from '../accounting/transcript-usage.ts';
+import type { Caller } from '../dispatch/caller.ts';
 import { recordingSize } from '../dispatch/estimate.ts';
 import { type InferenceRequest, inferenceRoute, readJsonBody, type ServedModel } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
@@ -19,17 +20,21 @@ import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 export function transcriptionRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/audio/transcriptions',
-    read: (context) => {
+    read: (context, caller) => {
       const isForm = /^multipart\/form-data\b/i.test(context.header('content-type') ?? '');
-      return isForm ? readForm(deps, context) : readJson(deps, context);
+      return isForm ? readForm(deps, context, caller) : readJson(deps, context, caller);
     },
   });
 }
 
-async function readJson(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
+async function readJson(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+): Promise<InferenceRequest<ServedModel>> {
   const { value } = await readJsonBody(deps, context);
   return {
-    ...commonSteps(deps, () => requestedRef(value)),
+    ...commonSteps(deps, caller, () => requestedRef(value)),
     repeatable: true,
     check: (model) => {
       requireOpenAI(model);
@@ -49,14 +54,18 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
 }
 
 /** The parts of the form are forwarded as they arrive. Only the model's name is replaced. */
-async function readForm(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
+async function readForm(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+): Promise<InferenceRequest<ServedModel>> {
   const { FormRelay } = await import('../relay/form-relay.ts');
   const { maxBodyBytes } = deps.settings().gateway;
   const form = new FormRelay(context, maxBodyBytes);
   // A form in chunks may be as long as the gateway takes.
   context.size = recordingSize(Number(context.header('content-length') ?? maxBodyBytes));
   return {
-    ...commonSteps(deps, () => form.model()),
+    ...commonSteps(deps, caller, () => form.model()),
     // The file is streamed and can be read only once.
     repeatable: false,
     send: async ({ model }, credential, attempt) => {
@@ -73,9 +82,9 @@ async function readForm(deps: GatewayDeps, context: RequestContext): Promise<Inf
   };
 }
 
-function commonSteps(deps: GatewayDeps, ref: () => string | Promise<string>) {
+function commonSteps(deps: GatewayDeps, { organization }: Caller, ref: () => string | Promise<string>) {
   return {
-    model: async () => specialModel(deps, await ref(), deps.settings().gateway.transcriptionModels),
+    model: async () => specialModel(deps, await ref(), deps.settings().gateway.transcriptionModels, organization),
     check: requireOpenAI,
   };
 }

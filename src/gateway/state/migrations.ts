@@ -5,7 +5,7 @@ import { transaction } from './transaction.ts';
 import { ROW_SUMS } from './usage-tables.ts';
 
 /** The version of the state that this release writes. */
-const VERSION = 4;
+const VERSION = 5;
 
 interface Migration {
   readonly version: number;
@@ -160,11 +160,15 @@ CREATE TABLE usage_sealed (
 ) STRICT;
 `;
 
+/** Why usage is estimated, and the kinds of tokens and calls that few requests have (row-details.ts). */
+const DETAILS_COLUMN = 'ALTER TABLE usage ADD COLUMN details TEXT;';
+
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: FIRST_TABLES },
   { version: 2, minReader: 2, sql: LEDGER_TABLES },
   { version: 3, minReader: 3, sql: ADMIN_TABLES },
-  { version: VERSION, minReader: VERSION, sql: SEALED_TABLE },
+  { version: 4, minReader: 4, sql: SEALED_TABLE },
+  { version: VERSION, minReader: 4, sql: DETAILS_COLUMN },
 ];
 
 /**

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Usage } from '../../wire/event.ts';
+import type { EstimateReason } from './estimate-reason.ts';
 import { LATENCY_COLUMNS, latencyCount, latencySlot } from './latency.ts';
+import { writeDetails } from './row-details.ts';
 
 /** Milliseconds of a bucket. Days of every time zone consist of whole buckets. */
 export const BUCKET_MS = 15 * 60_000;
@@ -39,8 +41,10 @@ export interface UsageRow extends Spender {
   readonly usage: Usage | undefined;
   /** Nano-USD; undefined if the model's prices are not known. */
   readonly cost: number | undefined;
-  /** The upstream did not report the usage. */
+  /** The upstream did not report all of the usage, or more than the request can cause. */
   readonly estimated: boolean;
+  /** Why the usage is estimated. Rows of older releases have none. */
+  readonly estimateReason?: EstimateReason | undefined;
   /** Milliseconds from the request to the attempt, from the attempt to its first byte, from the request to its end. */
   readonly waitMs: number;
   readonly firstByteMs: number;
@@ -49,8 +53,8 @@ export interface UsageRow extends Spender {
 
 const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, user, tags, endpoint, model, provider,
   byok, outcome, input, output, cache_read, cache_write, cache_write_1h, reasoning, cost_nano, estimated,
-  wait_ms, first_byte_ms, duration_ms, counted, status, error_type, prices)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  wait_ms, first_byte_ms, duration_ms, counted, status, error_type, prices, details)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (at, request_id, attempt) DO NOTHING`;
 
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
@@ -238,6 +242,7 @@ function runInsert(insert: StatementSync, row: UsageRow): boolean {
     row.status ?? null,
     row.errorType ?? null,
     row.prices ?? null,
+    writeDetails(row) ?? null,
   );
   return changes > 0;
 }

@@ -1,19 +1,15 @@
-import { defined } from '../../base/json.ts';
-import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Conversation, Sampling } from '../../wire/conversation.ts';
+import type { Conversation } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
 import { bridgeTools } from '../../wire/tools/tool-bridge.ts';
-import {
-  normalizeIds,
-  type RepairChange,
-  repairConversation,
-  toolCallIdRule,
-} from '../../wire/tools/tool-call-repair.ts';
+import { normalizeIds, type RepairChange, repairConversation } from '../../wire/tools/tool-call-repair.ts';
+import { fitChatBody } from '../profile/fit-chat-body.ts';
+import { fitConversation } from '../profile/fit-conversation.ts';
+import { rulesOf } from '../profile/profiles.ts';
 import { upstreamTarget } from '../upstream-target.ts';
-import { adaptBody, isOpenAI } from './dialect.ts';
 import { withOptions } from './model-options.ts';
 
 export interface RequestChoices {
@@ -21,6 +17,8 @@ export interface RequestChoices {
   readonly variant?: string;
   /** Maximum number of output tokens to request, default 32,000. */
   readonly outputCap?: number;
+  /** The name of the upstream and its account (`issuerName`). Reasoning that others issued is left out. */
+  readonly issuer?: string;
   /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
 }
@@ -64,51 +62,20 @@ export function conversationBody(
   const { endpoint } = model;
   checkAbilities(model, conversation);
   const repairs: RepairChange[] = [];
-  const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], isOpenAI(model));
+  const rules = rulesOf(model);
+  const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
   const repaired = repairConversation(bridged, repairs);
-  const idRule = toolCallIdRule(endpoint.kind, endpoint.format);
-  const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
-  const written = adaptBody(model, format.writeRequest(fitted));
-  return { format, body: withOptions(model, written, choices.variant), repairs };
+  const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
+  const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
+  const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
+  const read = withUniqueIds(format, conversation);
+  return { format: read, body: withOptions(model, written, choices.variant), repairs };
 }
 
-/** OpenAI refuses more stop sequences (API reference, "Create chat completion", `stop`). */
-const MAX_OPENAI_STOPS = 4;
-
-function fitSampling(model: Model, { temperature, stop, ...others }: Sampling): Sampling {
-  const isLimited = isOpenAI(model) && model.endpoint.format === 'chat-completions';
-  return {
-    ...others,
-    ...defined({ stop: isLimited ? stop?.slice(0, MAX_OPENAI_STOPS) : stop }),
-    ...defined({ temperature: model.temperature ? temperature : undefined }),
-  };
-}
-
-function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
-  // The upstream stores nothing, so a reasoning model must return its reasoning encrypted.
-  const encrypted = model.reasoning && model.endpoint.format === 'responses';
-  return {
-    ...conversation,
-    ...(encrypted ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
-    model: model.id,
-    sampling: fitSampling(model, conversation.sampling),
-    maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap, () => promptTokens(conversation)),
-  };
-}
-
-/** Fewer than vendors state for English, because code and other languages have fewer. */
-const CHARACTERS_A_TOKEN = 3;
-const TOKENS_A_MEDIUM = 1_600;
-
-/** A high estimate of the tokens of a prompt. */
-function promptTokens({ system, turns, tools }: Conversation): number {
-  let media = 0;
-  const text = JSON.stringify([system, turns, tools], (_key, value) => {
-    const isMedium = ['image', 'file', 'audio'].includes(value?.type);
-    if (isMedium) media += 1;
-    return isMedium ? undefined : value;
-  });
-  return Math.ceil(text.length / CHARACTERS_A_TOKEN) + media * TOKENS_A_MEDIUM;
+/** The upstream stores nothing, so a reasoning model must return its reasoning encrypted. */
+function withEncryptedReasoning(model: Model, conversation: Conversation): Conversation {
+  if (!model.reasoning || model.endpoint.format !== 'responses') return conversation;
+  return { ...conversation, reasoning: { ...conversation.reasoning, includeEncrypted: true } };
 }
 
 const NOT_TAKEN = {

@@ -47,16 +47,24 @@ export function readChatMessages(messages: readonly unknown[]): { system: TextPa
     switch (value.role) {
       case 'system':
       case 'developer': {
-        const parts = readTextParts(value.content, `${at}.content`);
+        const parts = markLast(readTextParts(value.content, `${at}.content`), value);
         if (turns.length === 0) append(system, parts);
         else turns.push({ role: 'system', parts });
         break;
       }
       case 'user':
-        turns.push(defined({ role: 'user' as const, parts: readUserParts(value.content, `${at}.content`), name }));
+        turns.push(
+          defined({
+            role: 'user' as const,
+            parts: markLast(readUserParts(value.content, `${at}.content`), value),
+            name,
+          }),
+        );
         break;
       case 'assistant':
-        turns.push(defined({ role: 'assistant' as const, parts: readAssistantParts(value, at), name }));
+        turns.push(
+          defined({ role: 'assistant' as const, parts: markLast(readAssistantParts(value, at), value), name }),
+        );
         break;
       default:
         throw invalidRequest(`${at}.role`, 'A message needs a role: system, user, assistant or tool.');
@@ -69,7 +77,15 @@ function readToolMessage(message: JsonObject, at: string): ToolResultPart {
   const id = nonEmptyString(message.tool_call_id);
   if (id === undefined) throw invalidRequest(`${at}.tool_call_id`, 'A tool message needs the id of its call.');
   const content = readContent(message.content, `${at}.content`).filter((part) => part.type !== 'audio');
-  return { type: 'tool-result', id, content };
+  return defined({ type: 'tool-result' as const, id, content, cacheControl: readCacheControl(message) });
+}
+
+/** A mark of the prompt cache on a message is that of its last part (@ai-sdk/openai-compatible, OpenRouter). */
+function markLast<T extends UserPart | AssistantPart>(parts: T[], message: JsonObject): T[] {
+  const cacheControl = readCacheControl(message);
+  const last = parts.findLastIndex(({ type }) => type !== 'reasoning' && type !== 'refusal' && type !== 'audio');
+  if (cacheControl === undefined || last < 0) return parts;
+  return parts.map((part, index) => (index === last ? { ...part, cacheControl } : part));
 }
 
 function readTextParts(content: unknown, at: string): TextPart[] {
@@ -164,7 +180,7 @@ function readToolCall(call: JsonObject, at: string): ToolCallPart {
   if (id === undefined) throw invalidRequest(`${at}.id`, 'A tool call needs an id.');
   const args = definition.arguments;
   const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
-  return { type: 'tool-call', id, name, arguments: text };
+  return defined({ type: 'tool-call' as const, id, name, arguments: text, cacheControl: readCacheControl(call) });
 }
 
 function readCustomCall(call: JsonObject, at: string): ToolCallPart {

@@ -14,6 +14,7 @@ import {
   optionalCount,
   optionalNumber,
   optionalString,
+  readCacheControl,
   readSharedFields,
   refuseState,
   requiredList,
@@ -28,7 +29,7 @@ const KNOWN = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
   presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning_effort reasoning user
   metadata n functions function_call modalities store verbosity logprobs top_logprobs prompt_cache_key
-  prompt_cache_retention safety_identifier service_tier`.split(/\s+/),
+  prompt_cache_retention safety_identifier service_tier cache_control`.split(/\s+/),
 );
 
 /** @throws SvcError 400 that names the field. */
@@ -41,6 +42,7 @@ export function readChatRequest(body: JsonObject): Conversation {
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
+    cacheControl: readCacheControl(body),
     system,
     turns,
     tools,

@@ -7,29 +7,20 @@ import {
   type JsonObject,
   nonEmptyString,
   objectOrEmpty,
-  ownEntry,
   parseJson,
 } from '../../base/json.ts';
-import { msg, type SvcError } from '../errors/svc-error.ts';
+import type { SvcError } from '../errors/svc-error.ts';
 import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
-import type { Event, FinishReason } from '../event.ts';
+import type { Event } from '../event.ts';
+import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage, usageInChunk } from '../usage.ts';
 import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
+import { readThoughtSignature, sealOfThought } from './thought-signature.ts';
 import { ChatToolCalls } from './tool-calls.ts';
 
 const NOTHING: readonly Event[] = [];
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-};
 
 /**
  * Converts Chat Completions chunks to events. Accepts the variants of vendors: calls in one chunk, without index or
@@ -49,7 +40,7 @@ export class ChatStreamReader implements StreamReader {
     return this.#next++;
   });
   readonly #usage = new StreamUsage('chat-completions');
-  #finish: FinishReason | undefined;
+  #finish: Finish | undefined;
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
@@ -74,7 +65,7 @@ export class ChatStreamReader implements StreamReader {
         }),
       );
     }
-    const usage = this.#usage.add(usageInChunk(chunk));
+    const usage = this.#usage.add(usageInChunk(chunk), chunk);
     if (usage) events.push({ type: 'usage', usage });
     const choice = arrayOrEmpty(chunk.choices)[0];
     if (!isObject(choice)) {
@@ -84,12 +75,17 @@ export class ChatStreamReader implements StreamReader {
     this.#readDelta(objectOrEmpty(choice.delta ?? choice.message), events);
     if (isObject(choice.logprobs)) this.#addLogprobs(arrayOrEmpty(choice.logprobs.content), events);
     const reason = nonEmptyString(choice.finish_reason);
-    if (reason === 'error' || reason === 'insufficient_system_resource') {
-      const error = vendorErrorValue(choice.error ?? { code: 503 });
-      const message = msg('The provider ended the answer: {0}.', reason);
-      append(events, this.#fail(choice.error === undefined || choice.error === null ? error.with({ message }) : error));
-    } else if (reason !== undefined) this.#finish = ownEntry(FINISH, reason) ?? 'stop';
+    if (reason !== undefined) append(events, this.#readFinish(reason, choice.error));
     return events;
+  }
+
+  /** An unknown reason without any content means that there is no answer. */
+  #readFinish(reason: string, error: unknown): readonly Event[] {
+    const finish = readFinish(reason);
+    const empty = this.#next === 0 && this.#calls.count === 0;
+    if (finish === 'failed' || (finish.reason === 'other' && empty)) return this.#fail(brokenAnswer(reason, error));
+    this.#finish = finish;
+    return NOTHING;
   }
 
   /**
@@ -97,7 +93,7 @@ export class ChatStreamReader implements StreamReader {
    * valid.
    */
   complete(): readonly Event[] {
-    if ((this.#next > 0 || this.#calls.count > 0) && this.#calls.whole) this.#finish ??= 'stop';
+    if ((this.#next > 0 || this.#calls.count > 0) && this.#calls.whole) this.#finish ??= { reason: 'stop' };
     return this.end();
   }
 
@@ -111,8 +107,9 @@ export class ChatStreamReader implements StreamReader {
       events.push({ type: 'error', error: nameless });
       return events;
     }
-    const reason = this.#finish === 'stop' && this.#calls.count > 0 ? 'tool_calls' : this.#finish;
-    events.push({ type: 'finish', reason: reason ?? 'closed' });
+    const finish = this.#finish ?? { reason: 'closed' };
+    const calls = finish.reason === 'stop' && this.#calls.count > 0;
+    events.push({ type: 'finish', ...(calls ? { reason: 'tool_calls' } : finish) });
     return events;
   }
 
@@ -144,6 +141,11 @@ export class ChatStreamReader implements StreamReader {
     } else if (Array.isArray(content)) this.#readContentList(content, events);
     const refusal = nonEmptyString(delta.refusal);
     if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal', events), text: refusal });
+    const thought = readThoughtSignature(delta);
+    if (thought !== undefined) {
+      this.#open = undefined;
+      events.push({ type: 'reasoning-seal', part: this.#next++, seal: sealOfThought(thought, 'message') });
+    }
     const annotations = arrayOrEmpty(delta.annotations);
     if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {

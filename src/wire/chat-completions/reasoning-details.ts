@@ -1,6 +1,7 @@
 import { defined, finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import type { ReasoningPart } from '../conversation.ts';
 import type { ReasoningSignature } from '../event.ts';
+import { markIssuer, readSeal } from '../packed-reasoning.ts';
 
 /**
  * `reasoning_details` contains the data that Chat Completions vendors need to replay reasoning. It uses OpenRouter's
@@ -11,20 +12,21 @@ import type { ReasoningSignature } from '../event.ts';
 const MESSAGES_FORMAT = 'anthropic-claude-v1';
 const RESPONSES_FORMAT = 'openai-responses-v1';
 
-export function writeReasoningDetail(seal: ReasoningSignature, text: string): readonly unknown[] {
+export function writeReasoningDetail(seal: ReasoningSignature, text: string, issuer?: string): readonly unknown[] {
+  const by = (opaque: string | undefined) => (opaque === undefined ? undefined : markIssuer(opaque, issuer));
   if (seal.vendor === 'chat-completions') return seal.details;
   if (seal.vendor === 'responses') {
-    return [defined({ type: 'reasoning.encrypted', id: seal.id, data: seal.encrypted, format: RESPONSES_FORMAT })];
+    return [defined({ type: 'reasoning.encrypted', id: seal.id, data: by(seal.encrypted), format: RESPONSES_FORMAT })];
   }
   return 'redacted' in seal
-    ? [{ type: 'reasoning.encrypted', data: seal.redacted, format: MESSAGES_FORMAT }]
-    : [{ type: 'reasoning.text', text, signature: seal.signature, format: MESSAGES_FORMAT }];
+    ? [{ type: 'reasoning.encrypted', data: by(seal.redacted), format: MESSAGES_FORMAT }]
+    : [{ type: 'reasoning.text', text, signature: by(seal.signature), format: MESSAGES_FORMAT }];
 }
 
 /** Writes the text only with the first signature of a part: a provider may send any number of signatures. */
-export function writeReasoningDetails(parts: readonly ReasoningPart[]): unknown[] {
+export function writeReasoningDetails(parts: readonly ReasoningPart[], issuer?: string): unknown[] {
   return parts.flatMap((part) =>
-    part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '')),
+    part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '', issuer)),
   );
 }
 
@@ -54,12 +56,16 @@ function foreignSeal(value: unknown): ReasoningSignature | undefined {
   const detail = objectOrEmpty(value);
   const data = nonEmptyString(detail.data);
   if (detail.format === RESPONSES_FORMAT && nonEmptyString(detail.id) !== undefined) {
-    return defined({ vendor: 'responses' as const, id: String(detail.id), encrypted: data });
+    const id = String(detail.id);
+    if (data === undefined) return { vendor: 'responses', id };
+    return readSeal(data, (encrypted) => ({ vendor: 'responses', id, encrypted }));
   }
   if (detail.format !== MESSAGES_FORMAT) return undefined;
-  if (detail.type === 'reasoning.encrypted' && data !== undefined) return { vendor: 'messages', redacted: data };
+  if (detail.type === 'reasoning.encrypted' && data !== undefined) {
+    return readSeal(data, (redacted) => ({ vendor: 'messages', redacted }));
+  }
   const signature = nonEmptyString(detail.signature);
-  return signature === undefined ? undefined : { vendor: 'messages', signature };
+  return signature === undefined ? undefined : readSeal(signature, (text) => ({ vendor: 'messages', signature: text }));
 }
 
 /** The plain text of a list of details. */

@@ -1,7 +1,9 @@
 import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
-import { msg, SvcError } from '../errors/svc-error.ts';
+import type { SvcError } from '../errors/svc-error.ts';
+import { namelessCall } from '../errors/upstream-errors.ts';
 import type { Event } from '../event.ts';
 import { JsonNesting } from '../json-nesting.ts';
+import { readThoughtSignature, sealOfThought } from './thought-signature.ts';
 
 interface Call {
   readonly index: number | undefined;
@@ -10,6 +12,8 @@ interface Call {
   part: number | undefined;
   /** A call of a custom tool: its arguments are plain text. */
   custom: boolean;
+  /** Gemini's signature of the thoughts before the call. */
+  thought: string | undefined;
   /** Arguments that arrived before the name. */
   held: string;
   /** All arguments so far. */
@@ -55,6 +59,7 @@ export class ChatToolCalls {
       if (call.id === undefined) this.#name(call, nonEmptyString(fragment.id));
       call.name ??= nonEmptyString(definition.name);
       call.custom ||= isObject(fragment.custom);
+      call.thought ??= readThoughtSignature(fragment);
       this.#add(call, argumentText(definition.input ?? definition.arguments), events);
     });
   }
@@ -62,12 +67,7 @@ export class ChatToolCalls {
   /** Ends the stream. Returns an error if a call has no name, because it can't be run. */
   close(events: Event[]): SvcError | undefined {
     for (const call of this.#calls) {
-      if (call.name === undefined) {
-        return new SvcError({
-          errorType: 'upstream_invalid_response',
-          message: msg('The provider sent a tool call without a name.'),
-        });
-      }
+      if (call.name === undefined) return namelessCall();
       this.#begin(call, events);
     }
     return undefined;
@@ -93,6 +93,9 @@ export class ChatToolCalls {
 
   #begin(call: Call, events: Event[]): void {
     if (call.part !== undefined || call.name === undefined) return;
+    if (call.thought !== undefined) {
+      events.push({ type: 'reasoning-seal', part: this.#nextPart(), seal: sealOfThought(call.thought, 'call') });
+    }
     call.part = this.#nextPart();
     call.id ??= `call_${crypto.randomUUID().replaceAll('-', '')}`;
     const custom = call.custom ? ({ custom: true } as const) : {};
@@ -124,6 +127,7 @@ export class ChatToolCalls {
       name: undefined,
       part: undefined,
       custom: false,
+      thought: undefined,
       held: '',
       arguments: '',
       nesting: new JsonNesting(),

@@ -10,6 +10,7 @@ import type {
   TextPart,
   Tool,
   ToolCallPart,
+  ToolResultPart,
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
@@ -17,6 +18,7 @@ import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
 import { writeSharedFields } from '../request-fields.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
+import { thoughtOfPart, writeThoughtSignature } from './thought-signature.ts';
 
 /** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
 export function writeChatRequest(conversation: Conversation): Record<string, unknown> {
@@ -45,6 +47,7 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
       logprobs: conversation.logprobs === undefined ? undefined : true,
       top_logprobs: conversation.logprobs?.top,
       metadata: conversation.metadata,
+      cache_control: conversation.cacheControl,
     }),
     ...conversation.extra?.['chat-completions'],
   };
@@ -88,13 +91,20 @@ function writeUser(parts: readonly UserPart[], name: string | undefined): Record
       continue;
     }
     // A tool message can contain only text. Other content of the result is added to the next user message.
-    results.push({ role: 'tool', tool_call_id: part.id, content: part.content.map(resultText).join('') });
+    results.push({ role: 'tool', tool_call_id: part.id, content: writeResult(part) });
     for (const inner of part.content) if (inner.type !== 'text') seen.push(inner);
   }
   if (seen.length === 0 && results.length > 0) return results;
   const only = seen.length === 1 ? seen[0] : undefined;
   const plain = seen.length === 0 ? '' : only?.type === 'text' && !only.cacheControl ? only.text : undefined;
   return [...results, defined({ role: 'user', content: plain ?? seen.map(writePart), name })];
+}
+
+/** A string, unless a cache breakpoint must be kept. */
+function writeResult({ content, cacheControl }: ToolResultPart): unknown {
+  const text = content.map(resultText).join('');
+  const mark = cacheControl ?? content.findLast((part) => part.cacheControl !== undefined)?.cacheControl;
+  return mark === undefined ? text : [{ type: 'text', text, cache_control: mark }];
 }
 
 function resultText(part: TextPart | ImagePart | FilePart): string {
@@ -140,32 +150,67 @@ function writeFile(part: FilePart): Record<string, unknown> {
 }
 
 function writeAssistant(parts: readonly AssistantPart[], name: string | undefined): Record<string, unknown> {
-  const text: string[] = [];
-  const refusal: string[] = [];
-  const calls: Record<string, unknown>[] = [];
-  const reasoning: ReasoningPart[] = [];
-  for (const part of parts) {
-    if (part.type === 'text') text.push(part.text);
-    else if (part.type === 'refusal') refusal.push(part.text);
-    else if (part.type === 'reasoning') reasoning.push(part);
-    else calls.push(writeToolCall(part));
-  }
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const marked = parts.find((part) => part.type === 'text' && part.cacheControl !== undefined);
+  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
+  const { calls, reasoning, signed } = writeCalls(parts);
   const details = writeReasoningDetails(reasoning);
   return defined({
     role: 'assistant',
-    content: text.length > 0 ? text.join('') : calls.length > 0 || refusal.length > 0 ? null : '',
+    content:
+      marked !== undefined
+        ? parts.filter(isText).map(writePart)
+        : text.length > 0
+          ? text.join('')
+          : calls.length > 0 || refusal.length > 0
+            ? null
+            : '',
     refusal: refusal.length > 0 ? refusal.join('') : undefined,
     reasoning_content: reasoning.map((part) => part.text).join('') || undefined,
     reasoning_details: details.length > 0 ? details : undefined,
     tool_calls: calls.length > 0 ? calls : undefined,
+    ...signed,
     name,
   });
 }
 
+function isText(part: AssistantPart): part is TextPart {
+  return part.type === 'text';
+}
+
+interface WrittenCalls {
+  readonly calls: readonly Record<string, unknown>[];
+  readonly reasoning: readonly ReasoningPart[];
+  /** Gemini's signature of the message. */
+  readonly signed: Record<string, unknown>;
+}
+
+/** The calls and the reasoning of an answer. Signatures of thoughts are written with the calls that follow them. */
+export function writeCalls(parts: readonly AssistantPart[]): WrittenCalls {
+  const calls: Record<string, unknown>[] = [];
+  const reasoning: ReasoningPart[] = [];
+  let signed: Record<string, unknown> = {};
+  let next: Record<string, unknown> = {};
+  for (const part of parts) {
+    if (part.type === 'tool-call') {
+      calls.push({ ...writeToolCall(part), ...next });
+      next = {};
+    }
+    if (part.type !== 'reasoning') continue;
+    const thought = thoughtOfPart(part);
+    if (thought === undefined) reasoning.push(part);
+    else if (thought.place === 'call') next = writeThoughtSignature(thought.signature);
+    else signed = writeThoughtSignature(thought.signature);
+  }
+  return { calls, reasoning, signed };
+}
+
 /** Empty arguments of a function become `{}`: a call of a tool without parameters has none, but JSON requires a value. */
-export function writeToolCall(call: ToolCallPart): Record<string, unknown> {
-  if (call.custom) return { id: call.id, type: 'custom', custom: { name: call.name, input: call.arguments } };
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() || '{}' } };
+function writeToolCall(call: ToolCallPart): Record<string, unknown> {
+  const { id, name, cacheControl } = call;
+  if (call.custom) return { id, type: 'custom', custom: { name, input: call.arguments } };
+  const definition = { name, arguments: call.arguments.trim() || '{}' };
+  return defined({ id, type: 'function', function: definition, cache_control: cacheControl });
 }
 
 function writeTool(tool: Tool): Record<string, unknown> {

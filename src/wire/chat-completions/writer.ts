@@ -2,12 +2,14 @@ import { append, defined, quoteJson } from '../../base/json.ts';
 import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { writeChatUsage } from '../usage.ts';
 import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details.ts';
-import { writeToolCall } from './write-request.ts';
+import { thoughtOfSeal, writeThoughtSignature } from './thought-signature.ts';
+import { writeCalls } from './write-request.ts';
 
 const NOTHING: readonly Frame[] = [];
 /** A chunk after the members of its delta. */
@@ -22,6 +24,9 @@ export class ChatStreamWriter implements StreamWriter {
   /** The common start of every chunk with a delta. */
   readonly #deltaHead: string;
   readonly #usageChunk: boolean;
+  readonly #issuer: string | undefined;
+  /** Gemini's signature for the next tool call. */
+  #thought: string | undefined;
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
@@ -35,6 +40,7 @@ export class ChatStreamWriter implements StreamWriter {
     const { id, created, model } = context;
     this.#usageChunk = context.usageChunk === true;
     this.#wholeCalls = context.wholeCalls === true;
+    this.#issuer = context.issuer;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
     this.#deltaHead = [this.#head, ',"choices":[{"index":0,"delta":'].join('');
   }
@@ -59,13 +65,19 @@ export class ChatStreamWriter implements StreamWriter {
         this.#reasoning.set(event.part, (this.#reasoning.get(event.part) ?? '') + event.text);
         return this.#delta(`"reasoning_content":${quoteJson(event.text)}`);
       case 'reasoning-seal': {
-        const details = writeReasoningDetail(event.seal, this.#reasoning.get(event.part) ?? '');
+        const thought = thoughtOfSeal(event.seal);
+        if (thought?.place === 'call') this.#thought = thought.signature;
+        if (thought?.place === 'message')
+          return this.#delta(JSON.stringify(writeThoughtSignature(thought.signature)).slice(1, -1));
+        if (thought !== undefined) return NOTHING;
+        const details = writeReasoningDetail(event.seal, this.#reasoning.get(event.part) ?? '', this.#issuer);
         this.#reasoning.delete(event.part);
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
       }
       case 'tool-call': {
         const { id, name, custom = false } = event;
-        const call = { index: this.#calls.size, id, name, custom, empty: true, held: '' };
+        const call = { index: this.#calls.size, id, name, custom, thought: this.#thought, empty: true, held: '' };
+        this.#thought = undefined;
         this.#calls.set(event.part, call);
         return this.#wholeCalls ? NOTHING : this.#delta(callDelta(call), 'null');
       }
@@ -83,7 +95,7 @@ export class ChatStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         return NOTHING;
       case 'finish':
-        return this.#finish(event.reason);
+        return this.#finish(event);
       case 'error':
         this.#over = true;
         return [errorFrame(event.error, 'chat-completions')];
@@ -113,7 +125,7 @@ export class ChatStreamWriter implements StreamWriter {
     });
   }
 
-  #finish(reason: FinishReason): readonly Frame[] {
+  #finish({ reason, native }: Finish): readonly Frame[] {
     this.#over = true;
     if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const frames: Frame[] = [];
@@ -121,7 +133,13 @@ export class ChatStreamWriter implements StreamWriter {
     else append(frames, this.#missingArguments());
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
-    frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
+    frames.push(
+      this.#chunk(
+        '{}',
+        JSON.stringify(reason === 'other' ? nativeReason(native) : reason),
+        this.#usageChunk ? '' : usage,
+      ),
+    );
     if (this.#usageChunk && usage !== '') frames.push({ data: `${this.#head},"choices":[]${usage}}` });
     frames.push({ data: '[DONE]' });
     return frames;
@@ -137,16 +155,18 @@ interface StreamedCall {
   readonly id: string;
   readonly name: string;
   readonly custom: boolean;
+  readonly thought: string | undefined;
   /** It has no arguments yet. */
   empty: boolean;
   /** The arguments of a call that is sent whole. */
   held: string;
 }
 
-function callDelta({ index, id, name, custom, held }: StreamedCall): string {
+function callDelta({ index, id, name, custom, thought, held }: StreamedCall): string {
+  const signed = thought === undefined ? {} : writeThoughtSignature(thought);
   const call = custom
-    ? { index, id, type: 'custom', custom: { name, input: held } }
-    : { index, id, type: 'function', function: { name, arguments: held } };
+    ? { index, id, type: 'custom', custom: { name, input: held }, ...signed }
+    : { index, id, type: 'function', function: { name, arguments: held }, ...signed };
   return `"tool_calls":[${JSON.stringify(call)}]`;
 }
 
@@ -162,9 +182,9 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const texts = answer.parts.filter((part) => part.type === 'text');
   const refusals = answer.parts.filter((part) => part.type === 'refusal');
-  const reasoning = answer.parts.filter((part) => part.type === 'reasoning');
-  const calls = answer.parts.filter((part) => part.type === 'tool-call');
-  const details = writeReasoningDetails(reasoning);
+  const { calls, reasoning, signed } = writeCalls(answer.parts);
+  const details = writeReasoningDetails(reasoning, context.issuer);
+  const finish_reason = answer.finish === 'other' ? nativeReason(answer.native) : answer.finish;
   const annotations = texts.flatMap((part) => part.annotations ?? []);
   const content = texts.map((part) => part.text).join('');
   const message = defined({
@@ -174,14 +194,15 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
     reasoning_content: reasoning.map((part) => part.text).join('') || undefined,
     reasoning_details: details.length > 0 ? details : undefined,
     annotations: annotations.length > 0 ? annotations : undefined,
-    tool_calls: calls.length > 0 ? calls.map(writeToolCall) : undefined,
+    tool_calls: calls.length > 0 ? calls : undefined,
+    ...signed,
   });
   return defined({
     id: context.id,
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason: answer.finish }],
+    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason }],
     usage: answer.usage && writeChatUsage(answer.usage),
   });
 }

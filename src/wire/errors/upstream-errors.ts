@@ -29,6 +29,11 @@ export function answerRestarted(): SvcError {
   return disconnected(msg('The provider started its answer again before a tool call was complete.'), {});
 }
 
+/** A call without a name can't be run. */
+export function namelessCall(): SvcError {
+  return unusable(msg('The provider sent a tool call without a name.'));
+}
+
 function disconnected(message: MessageText, details: Details): SvcError {
   return new SvcError({
     ...{ errorType: 'upstream_disconnect', retryable: true, message },

@@ -1,4 +1,5 @@
 import {
+  append,
   arrayOrEmpty,
   defined,
   finiteNumber,
@@ -12,7 +13,8 @@ import { errorFrame } from '../errors/error-body.ts';
 import { msg, SvcError } from '../errors/svc-error.ts';
 import { answerCutShort, invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, Usage } from '../event.ts';
+import { brokenAnswer, type Finish, nativeReason, readFinish } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from '../format.ts';
 import { readFimUsage, writeChatUsage } from '../usage.ts';
@@ -27,7 +29,7 @@ const NO_FRAMES: readonly Frame[] = [];
 export class FimReader implements StreamReader {
   #started = false;
   #over = false;
-  #finish: FinishReason | undefined;
+  #finish: Finish | undefined;
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
@@ -51,19 +53,24 @@ export class FimReader implements StreamReader {
     if (text !== undefined) events.push({ type: 'text', part: 0, text });
     const usage = readFimUsage(chunk);
     if (usage) events.push({ type: 'usage', usage });
-    this.#finish = fimFinish(chunk, choice) ?? this.#finish;
+    const finish = fimFinish(chunk, choice);
+    if (finish === 'failed') {
+      append(events, this.#fail(brokenAnswer(finishReason(chunk, choice) ?? '', choice.error)));
+      return events;
+    }
+    this.#finish = finish ?? this.#finish;
     return events;
   }
 
   end(): readonly Event[] {
     if (this.#over) return NOTHING;
     this.#over = true;
-    return [{ type: 'finish', reason: this.#finish ?? 'closed' }];
+    return [{ type: 'finish', ...(this.#finish ?? { reason: 'closed' as const }) }];
   }
 
   /** The provider marked the end of the stream. Some send no finish reason. */
   #complete(): readonly Event[] {
-    if (this.#started) this.#finish ??= 'stop';
+    if (this.#started) this.#finish ??= { reason: 'stop' };
     return this.end();
   }
 
@@ -88,15 +95,16 @@ function contentText(content: unknown): string | undefined {
   return nonEmptyString(content.map((part) => nonEmptyString(objectOrEmpty(part).text) ?? '').join(''));
 }
 
-function fimFinish(chunk: JsonObject, choice: JsonObject): FinishReason | undefined {
-  const reason =
-    nonEmptyString(choice.finish_reason) ?? nonEmptyString(chunk.done_reason) ?? nonEmptyString(chunk.stop_type);
-  if (reason === 'content_filter') return 'content_filter';
-  if (reason === 'length' || reason === 'limit' || reason === 'model_length') return 'length';
+function finishReason(chunk: JsonObject, choice: JsonObject): string | undefined {
+  return nonEmptyString(choice.finish_reason) ?? nonEmptyString(chunk.done_reason) ?? nonEmptyString(chunk.stop_type);
+}
+
+function fimFinish(chunk: JsonObject, choice: JsonObject): Finish | 'failed' | undefined {
+  const reason = finishReason(chunk, choice);
   // Older llama.cpp reports the reason in flags. `stop_type: "none"` is in the frames before the last one.
-  if (chunk.stopped_limit === true) return 'length';
-  if (reason !== undefined && reason !== 'none') return 'stop';
-  return chunk.stop === true || chunk.done === true ? 'stop' : undefined;
+  if (chunk.stopped_limit === true) return { reason: 'length' };
+  if (reason !== undefined && reason !== 'none') return readFinish(reason);
+  return chunk.stop === true || chunk.done === true ? { reason: 'stop' } : undefined;
 }
 
 /** Converts a complete answer of any dialect. llama.cpp returns several candidates as a list; the first one is used. */
@@ -142,7 +150,7 @@ export class FimStreamWriter implements StreamWriter {
       this.#over = true;
       return [errorFrame(event.error, 'chat-completions')];
     }
-    return event.type === 'finish' ? this.#finish(event.reason) : NO_FRAMES;
+    return event.type === 'finish' ? this.#finish(event) : NO_FRAMES;
   }
 
   #chunk(text: string, finish: string, usage = ''): Frame {
@@ -150,11 +158,14 @@ export class FimStreamWriter implements StreamWriter {
     return { data: `${this.#head},"choices":[${choice}]${usage}}` };
   }
 
-  #finish(reason: FinishReason): readonly Frame[] {
+  #finish({ reason, native }: Finish): readonly Frame[] {
     this.#over = true;
     if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
-    return [this.#chunk('""', `"${reason}"`, usage), { data: '[DONE]' }];
+    return [
+      this.#chunk('""', JSON.stringify(reason === 'other' ? nativeReason(native) : reason), usage),
+      { data: '[DONE]' },
+    ];
   }
 }
 

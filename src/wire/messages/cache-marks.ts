@@ -4,6 +4,8 @@ import { arrayOrEmpty, isObject } from '../../base/json.ts';
 const MAX_MARKS = 4;
 
 interface MarkedBody {
+  /** The mark of the whole request takes one of the four (Anthropic, "Automatic caching"). */
+  readonly cache_control?: unknown;
   readonly tools?: unknown;
   readonly system?: unknown;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
@@ -16,10 +18,11 @@ interface MarkedBody {
 export function limitCacheMarks(body: MarkedBody): void {
   const fixed = [...marked(body.tools), ...marked(body.system)];
   const moving = body.messages.flatMap(({ content }) => marked(content));
-  if (fixed.length + moving.length <= MAX_MARKS) return;
-  const kept = new Set([...fixed.slice(-1), ...moving.slice(-(MAX_MARKS - Math.min(fixed.length, 1)))]);
+  const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
+  if (fixed.length + moving.length <= most) return;
+  const kept = new Set([...fixed.slice(-1), ...moving.slice(-(most - Math.min(fixed.length, 1)))]);
   // Messages without enough breakpoints leave more to the system prompt.
-  for (const block of fixed.toReversed()) if (kept.size < MAX_MARKS) kept.add(block);
+  for (const block of fixed.toReversed()) if (kept.size < most) kept.add(block);
   for (const block of [...fixed, ...moving]) if (!kept.has(block)) delete block.cache_control;
 }
 

@@ -24,7 +24,7 @@ import type {
   VendorTool,
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
-import { unpackReasoning } from '../packed-reasoning.ts';
+import { readSeal } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -36,10 +36,11 @@ import {
   unknownMembers,
 } from '../request-fields.ts';
 import { refuseDemandedTool } from '../tools/tool-choice.ts';
+import { isVendorBlock, summaryOf, textOfSearchResult, textOfVendorBlock } from './vendor-blocks.ts';
 
 const KNOWN = new Set(
   `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
-  output_config output_format metadata service_tier`.split(/\s+/),
+  output_config output_format metadata service_tier cache_control`.split(/\s+/),
 );
 
 /**
@@ -69,7 +70,8 @@ export function readMessagesRequest(body: JsonObject): Conversation {
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
-    system: readSystem(body.system, 'system'),
+    cacheControl: readCacheControl(body),
+    system: readSystem(body.system, 'system').filter((part) => !isAttribution(part)),
     turns: readTurns(messages),
     tools,
     vendorTools,
@@ -167,6 +169,14 @@ function readToolChoice(
   throw invalidRequest('tool_choice', '`tool_choice` must be auto, any, none or name a tool.');
 }
 
+/**
+ * The line by which Claude Code names itself to Anthropic's servers. It changes with each request, so it would end the
+ * prompt cache of other servers (ollama/ollama#14918, vllm-project/vllm#36829).
+ */
+export function isAttribution(block: unknown): boolean {
+  return nonEmptyString(objectOrEmpty(block).text)?.startsWith('x-anthropic-billing-header:') ?? false;
+}
+
 function readSystem(value: unknown, at: string): TextPart[] {
   if (typeof value === 'string') return [{ type: 'text', text: value }];
   return arrayOrEmpty(value).map((block, index) => readText(objectOrEmpty(block), `${at}.${index}`));
@@ -187,8 +197,14 @@ function readText(block: JsonObject, at: string): TextPart {
 function readTurns(messages: readonly unknown[]): Turn[] {
   const turns: Turn[] = [];
   let assistant: AssistantPart[] | undefined;
-  messages.forEach((message, index) => {
-    const turn = readMessage(objectOrEmpty(message), `messages.${index}`);
+  messages.forEach((value, index) => {
+    const { summary, message } = splitCompaction(objectOrEmpty(value));
+    if (summary !== undefined) {
+      turns.length = 0;
+      assistant = undefined;
+      turns.push({ role: 'user', parts: [{ type: 'text', text: summary }] });
+    }
+    const turn = readMessage(message, `messages.${index}`);
     if (turn.role !== 'assistant') {
       assistant = undefined;
       turns.push(turn);
@@ -203,6 +219,17 @@ function readTurns(messages: readonly unknown[]): Turn[] {
   return turns;
 }
 
+/**
+ * A compaction replaces all messages before it (Anthropic, "Compaction"). Its summary becomes a message of the user, and
+ * the rest of its own message follows.
+ */
+function splitCompaction(message: JsonObject): { readonly summary?: string; readonly message: JsonObject } {
+  const blocks = arrayOrEmpty(message.content).map(objectOrEmpty);
+  const at = blocks.findLastIndex((block) => summaryOf(block) !== undefined);
+  const summary = at < 0 ? undefined : summaryOf(blocks[at] ?? {});
+  return summary === undefined ? { message } : { summary, message: { ...message, content: blocks.slice(at + 1) } };
+}
+
 function readMessage(message: JsonObject, at: string): Turn {
   const { role, content } = message;
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -213,7 +240,10 @@ function readMessage(message: JsonObject, at: string): Turn {
     return { role, parts: blocks.map((block, index) => readUserBlock(objectOrEmpty(block), `${inside}.${index}`)) };
   }
   if (role !== 'assistant') throw invalidRequest(`${at}.role`, 'A message needs a role: user or assistant.');
-  return { role, parts: blocks.map((block, index) => readAssistantBlock(objectOrEmpty(block), `${inside}.${index}`)) };
+  return {
+    role,
+    parts: blocks.flatMap((block, index) => readAssistantBlock(objectOrEmpty(block), `${inside}.${index}`)),
+  };
 }
 
 function readUserBlock(block: JsonObject, at: string): UserPart {
@@ -245,8 +275,13 @@ function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart |
     // Anthropic guide "Tool search tool": the result of a client's own search names tools. All of them are in `tools`.
     case 'tool_reference':
       return { type: 'text', text: `Tool ${String(block.tool_name)} is available.` };
-    default:
+    case 'search_result':
+      return defined({ type: 'text' as const, text: textOfSearchResult(block), cacheControl });
+    default: {
+      const text = isVendorBlock(block) ? textOfVendorBlock(block) : undefined;
+      if (text !== undefined) return { type: 'text', text };
       throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be sent to this model.`);
+    }
   }
 }
 
@@ -265,19 +300,31 @@ function readSource(source: JsonObject, at: string): Media {
   throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be sent to this model.`);
 }
 
-function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
+function readAssistantBlock(block: JsonObject, at: string): AssistantPart[] {
+  if (isVendorBlock(block)) {
+    const text = textOfVendorBlock(block);
+    return text === undefined ? [] : [{ type: 'text', text }];
+  }
+  return [readOwnBlock(block, at)];
+}
+
+function readOwnBlock(block: JsonObject, at: string): AssistantPart {
   switch (block.type) {
     case 'text':
       return readText(block, at);
     case 'thinking': {
       const signature = nonEmptyString(block.signature);
       const seals =
-        signature === undefined ? [] : [unpackReasoning(signature) ?? { vendor: 'messages' as const, signature }];
+        signature === undefined ? [] : [readSeal(signature, (text) => ({ vendor: 'messages', signature: text }))];
       return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
     }
     case 'redacted_thinking': {
       const redacted = nonEmptyString(block.data) ?? '';
-      return { type: 'reasoning', text: '', seals: [unpackReasoning(redacted) ?? { vendor: 'messages', redacted }] };
+      return {
+        type: 'reasoning',
+        text: '',
+        seals: [readSeal(redacted, (text) => ({ vendor: 'messages', redacted: text }))],
+      };
     }
     case 'tool_use': {
       const id = nonEmptyString(block.id);

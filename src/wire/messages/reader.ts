@@ -7,28 +7,18 @@ import {
   type JsonObject,
   nonEmptyString,
   objectOrEmpty,
-  ownEntry,
   parseJson,
 } from '../../base/json.ts';
 import type { SvcError } from '../errors/svc-error.ts';
-import { invalidEvent } from '../errors/upstream-errors.ts';
+import { invalidEvent, namelessCall } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
-import type { Event, FinishReason } from '../event.ts';
+import type { Event } from '../event.ts';
+import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage } from '../usage.ts';
 import { restoreToolInputs } from './tool-input.ts';
 
 const NOTHING: readonly Event[] = [];
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-};
 
 interface Block {
   readonly part: number;
@@ -46,7 +36,7 @@ export class MessagesStreamReader implements StreamReader {
   #next = 0;
   readonly #blocks = new Map<number, Block>();
   readonly #usage = new StreamUsage('messages');
-  #finish: { reason: FinishReason; stopSequence?: string } | undefined;
+  #finish: Finish | undefined;
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
@@ -92,7 +82,7 @@ export class MessagesStreamReader implements StreamReader {
         this.#open(finiteNumber(value.index) ?? this.#blocks.size, objectOrEmpty(value.content_block), events);
         break;
       case 'content_block_delta':
-        this.#delta(this.#blocks.get(finiteNumber(value.index) ?? -1), objectOrEmpty(value.delta), events);
+        this.#delta(finiteNumber(value.index) ?? -1, objectOrEmpty(value.delta), events);
         break;
       case 'content_block_stop':
         this.#close(this.#blocks.get(finiteNumber(value.index) ?? -1), events);
@@ -184,7 +174,8 @@ export class MessagesStreamReader implements StreamReader {
     return block;
   }
 
-  #delta(block: Block | undefined, delta: JsonObject, events: Event[]): void {
+  #delta(index: number, delta: JsonObject, events: Event[]): void {
+    const block = this.#blocks.get(index) ?? this.#unstarted(index, delta, events);
     if (block === undefined) return;
     const { part } = block;
     switch (delta.type) {
@@ -212,6 +203,23 @@ export class MessagesStreamReader implements StreamReader {
     }
   }
 
+  /** Some servers send no `content_block_start`. The arguments of a call are lost without its name. */
+  #unstarted(index: number, { type }: JsonObject, events: Event[]): Block | undefined {
+    switch (type) {
+      case 'text_delta':
+      case 'citations_delta':
+        return this.#block(index, 'text');
+      case 'thinking_delta':
+      case 'signature_delta':
+        return this.#block(index, 'reasoning');
+      case 'input_json_delta':
+        append(events, this.#fail(namelessCall()));
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
   #close(block: Block | undefined, events: Event[]): void {
     if (block?.kind !== 'tool') return;
     events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
@@ -224,10 +232,10 @@ export class MessagesStreamReader implements StreamReader {
     this.#count(usage, events);
     const reason = nonEmptyString(delta.stop_reason);
     if (reason === undefined) return;
-    this.#finish = defined({
-      reason: ownEntry(FINISH, reason) ?? 'stop',
-      stopSequence: nonEmptyString(delta.stop_sequence),
-    });
+    const finish = readFinish(reason);
+    if (finish === 'failed' || (finish.reason === 'other' && this.#next === 0)) {
+      append(events, this.#fail(brokenAnswer(reason)));
+    } else this.#finish = defined({ ...finish, stopSequence: nonEmptyString(delta.stop_sequence) });
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
-import { imageTypeOfData } from '../media.ts';
+import { typeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
@@ -49,6 +49,7 @@ export function writeMessagesRequest(conversation: Conversation): Body {
   const budget = thought.fields.thinking?.budget_tokens ?? 0;
   const body = defined({
     model: conversation.model,
+    cache_control: conversation.cacheControl,
     max_tokens: budget >= maxTokens ? budget + maxTokens : maxTokens,
     system: system.length === 0 ? undefined : writeSystem(system),
     messages,
@@ -214,7 +215,8 @@ function writeUserPart(part: UserPart): Body[] {
 }
 
 function writeResult(part: ToolResultPart): Body {
-  const blocks = part.content.flatMap((inner) =>
+  const inside = part.content.findLast(({ cacheControl }) => cacheControl !== undefined)?.cacheControl;
+  const blocks = part.content.flatMap(({ cacheControl: _, ...inner }) =>
     inner.type === 'text' ? (inner.text === '' ? [] : [writeText(inner)]) : [writeMedia(inner)],
   );
   return defined({
@@ -222,7 +224,8 @@ function writeResult(part: ToolResultPart): Body {
     tool_use_id: part.id,
     content: blocks.length === 0 ? undefined : (plainText(blocks) ?? blocks),
     is_error: part.isError,
-    cache_control: part.cacheControl,
+    // Some servers refuse a mark inside the result (caozhiyuan/copilot-api#241).
+    cache_control: part.cacheControl ?? inside,
   });
 }
 
@@ -230,9 +233,7 @@ function writeMedia(part: ImagePart | FilePart): Body {
   if (part.type === 'image') {
     const { media } = part;
     const source =
-      media.kind === 'data'
-        ? { type: 'base64', media_type: imageTypeOfData(media), data: media.base64 }
-        : elsewhere(media);
+      media.kind === 'data' ? { type: 'base64', media_type: typeOfData(media), data: media.base64 } : elsewhere(media);
     return defined({ type: 'image', source, cache_control: part.cacheControl });
   }
   return defined({

@@ -3,15 +3,16 @@ import type { AssistantPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
-import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
+import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { toolInput } from './tool-input.ts';
 import { messagesCitations } from './write-request.ts';
 
-const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
+const STOP: Readonly<Record<Exclude<FinishReason, 'closed' | 'other'>, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',
@@ -56,7 +57,7 @@ export class MessagesStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         break;
       case 'finish':
-        this.#finish(event.reason, event.stopSequence);
+        this.#finish(event);
         break;
       case 'error':
         this.#over = true;
@@ -94,14 +95,14 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#begin();
     this.#index++;
     this.#deltaHeads.clear();
-    const block = writeBlock(event);
+    const block = writeBlock(event, this.#context.issuer);
     this.#unsigned = block.type === 'thinking';
     this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(block)}`);
   }
 
   /** Clients return only thinking with a signature. */
   #close(): void {
-    if (this.#unsigned) this.#sign(packReasoning(PLAIN_REASONING));
+    if (this.#unsigned) this.#sign(signatureOf(PLAIN_REASONING, this.#context.issuer));
     this.#push('content_block_stop', `"index":${this.#index}`);
   }
 
@@ -125,7 +126,7 @@ export class MessagesStreamWriter implements StreamWriter {
         if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoteJson(event.text));
         break;
       case 'reasoning-seal':
-        if (this.#unsigned) this.#sign(signatureOf(event.seal));
+        if (this.#unsigned) this.#sign(signatureOf(event.seal, this.#context.issuer));
         break;
       case 'tool-arguments':
         if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoteJson(event.json));
@@ -142,29 +143,29 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#frames.push({ event: 'content_block_delta', data: `${head}${json}}}` });
   }
 
-  #finish(reason: FinishReason, stopSequence: string | undefined): void {
+  #finish(finish: Finish): void {
     this.#over = true;
-    if (reason === 'closed') {
+    if (finish.reason === 'closed') {
       this.#frames.push(errorFrame(answerCutShort(), 'messages'));
       return;
     }
     this.#begin();
     this.#sequence.end();
     const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }));
-    this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(reason, stopSequence))},"usage":${usage}`);
+    this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(finish))},"usage":${usage}`);
     this.#frames.push({ event: 'message_stop', data: '{"type":"message_stop"}' });
   }
 }
 
 /** The signature of a thinking block. */
-function signatureOf(seal: ReasoningSignature): string {
-  return seal.vendor === 'messages' && 'signature' in seal ? seal.signature : packReasoning(seal);
+function signatureOf(seal: ReasoningSignature, issuer: string | undefined): string {
+  return sealText(seal, seal.vendor === 'messages' && 'signature' in seal ? seal.signature : undefined, issuer);
 }
 
 /** A block of reasoning without text: clients return its data, but some drop thinking without a text. */
-function redactedBlock(seal: ReasoningSignature): Record<string, unknown> {
-  const data = seal.vendor === 'messages' && 'redacted' in seal ? seal.redacted : packReasoning(seal);
-  return { type: 'redacted_thinking', data };
+function redactedBlock(seal: ReasoningSignature, issuer: string | undefined): Record<string, unknown> {
+  const native = seal.vendor === 'messages' && 'redacted' in seal ? seal.redacted : undefined;
+  return { type: 'redacted_thinking', data: sealText(seal, native, issuer) };
 }
 
 /** Anthropic itself sends thinking with a signature and an empty text (`display: "omitted"`). */
@@ -172,7 +173,7 @@ function isSigned(seal: ReasoningSignature): boolean {
   return seal.vendor === 'messages' && 'signature' in seal;
 }
 
-function writeBlock(event: PartEvent): Record<string, unknown> {
+function writeBlock(event: PartEvent, issuer: string | undefined): Record<string, unknown> {
   switch (event.type) {
     case 'text':
     case 'refusal':
@@ -180,7 +181,9 @@ function writeBlock(event: PartEvent): Record<string, unknown> {
     case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'reasoning-seal':
-      return isSigned(event.seal) ? { type: 'thinking', thinking: '', signature: '' } : redactedBlock(event.seal);
+      return isSigned(event.seal)
+        ? { type: 'thinking', thinking: '', signature: '' }
+        : redactedBlock(event.seal, issuer);
     case 'tool-call':
       return { type: 'tool_use', id: event.id, name: event.name, input: {} };
     case 'tool-arguments':
@@ -188,10 +191,8 @@ function writeBlock(event: PartEvent): Record<string, unknown> {
   }
 }
 
-function writeStopReason(
-  reason: Exclude<FinishReason, 'closed'>,
-  stopSequence: string | undefined,
-): Record<string, unknown> {
+function writeStopReason({ reason, stopSequence, native }: Finish): Record<string, unknown> {
+  if (reason === 'other' || reason === 'closed') return { stop_reason: nativeReason(native), stop_sequence: null };
   if (reason === 'stop' && stopSequence !== undefined) {
     return { stop_reason: 'stop_sequence', stop_sequence: stopSequence };
   }
@@ -220,13 +221,13 @@ export function writeMessagesAnswer(context: AnswerContext, events: readonly Eve
     type: 'message',
     role: 'assistant',
     model: context.model,
-    content: answer.parts.flatMap(writePart),
-    ...writeStopReason(answer.finish, answer.stopSequence),
+    content: answer.parts.flatMap((part) => writePart(part, context.issuer)),
+    ...writeStopReason({ ...answer, reason: answer.finish }),
     usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
   };
 }
 
-function writePart(part: AssistantPart): Record<string, unknown>[] {
+function writePart(part: AssistantPart, issuer: string | undefined): Record<string, unknown>[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [defined({ type: 'text', text: part.text, citations: messagesCitations(part) })];
@@ -237,9 +238,9 @@ function writePart(part: AssistantPart): Record<string, unknown>[] {
     case 'reasoning': {
       const seal = part.seals.find(isSigned) ?? part.seals[0];
       if (part.text !== '' || (seal !== undefined && isSigned(seal))) {
-        return [{ type: 'thinking', thinking: part.text, signature: signatureOf(seal ?? PLAIN_REASONING) }];
+        return [{ type: 'thinking', thinking: part.text, signature: signatureOf(seal ?? PLAIN_REASONING, issuer) }];
       }
-      return part.seals.map(redactedBlock);
+      return part.seals.map((each) => redactedBlock(each, issuer));
     }
   }
 }

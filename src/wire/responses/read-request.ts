@@ -24,7 +24,7 @@ import type {
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
-import { unpackReasoning } from '../packed-reasoning.ts';
+import { readSeal } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -36,6 +36,7 @@ import {
   unknownMembers,
 } from '../request-fields.ts';
 import { readResponsesToolChoice, readResponsesTools, type ToolList } from './read-tools.ts';
+import { isLeftOut, readClientCall, readClientOutput } from './vendor-items.ts';
 
 const KNOWN = new Set(
   `model input instructions stream stream_options max_output_tokens temperature top_p tools tool_choice
@@ -147,15 +148,6 @@ function readInput(input: unknown): Reading {
   return reader.reading;
 }
 
-/**
- * Calls that the vendor answered itself, in the history of another model. The text of the answer that follows them
- * has their result.
- */
-const VENDOR_CALLS: ReadonlySet<string> = new Set([
-  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call', 'tool_search_call'],
-  ...['mcp_call', 'mcp_list_tools'],
-]);
-
 class InputReader {
   readonly reading: Reading = { system: [], turns: [], tools: [] };
   /** The parts of the last turn, if the next assistant item belongs to it. */
@@ -169,7 +161,14 @@ class InputReader {
       this.reading.tools.push({ tools: item.tools, at: `${at}.tools` });
       return;
     }
-    if (VENDOR_CALLS.has(String(item.type))) return;
+    if (isLeftOut(item)) return;
+    const output = readClientOutput(item);
+    if (output !== undefined) {
+      this.#assistant = undefined;
+      this.#results = undefined;
+      turns.push({ role: 'user', parts: [output] });
+      return;
+    }
     if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       this.#assistant = undefined;
       if (this.#results === undefined) {
@@ -195,6 +194,7 @@ class InputReader {
 
 function isAssistant(item: JsonObject): boolean {
   const { type, role } = item;
+  if (readClientCall(item) !== undefined) return true;
   return type === 'function_call' || type === 'custom_tool_call' || type === 'reasoning' || role === 'assistant';
 }
 
@@ -275,6 +275,8 @@ function readOutput(item: JsonObject, at: string): ToolResultPart {
 }
 
 function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
+  const ran = readClientCall(item);
+  if (ran !== undefined) return [ran];
   if (item.type === 'reasoning') return [readReasoningItem(item)];
   if (item.type === 'function_call' || item.type === 'custom_tool_call') {
     const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id);
@@ -307,8 +309,9 @@ export function readReasoningItem(item: JsonObject): ReasoningPart {
   const id = nonEmptyString(item.id);
   const encrypted = nonEmptyString(item.encrypted_content);
   const text = texts.filter((part) => part !== '').join('\n\n');
-  const packed = encrypted === undefined ? undefined : unpackReasoning(encrypted);
-  if (packed !== undefined) return { type: 'reasoning', text, seals: [packed] };
-  if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
-  return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };
+  if (encrypted !== undefined) {
+    const seal = readSeal(encrypted, (own) => ({ vendor: 'responses', id: id ?? '', encrypted: own }));
+    return { type: 'reasoning', text, seals: [seal] };
+  }
+  return { type: 'reasoning', text, seals: id === undefined ? [] : [{ vendor: 'responses', id }] };
 }

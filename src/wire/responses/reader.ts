@@ -9,10 +9,11 @@ import {
   objectOrEmpty,
   parseJson,
 } from '../../base/json.ts';
-import { msg, type SvcError } from '../errors/svc-error.ts';
+import type { SvcError } from '../errors/svc-error.ts';
 import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, FinishReason } from '../event.ts';
+import { brokenAnswer, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { readResponsesUsage } from '../usage.ts';
 import { readReasoningItem } from './read-request.ts';
@@ -64,7 +65,7 @@ export class ResponsesStreamReader implements StreamReader {
       const item = objectOrEmpty(value);
       this.#itemDone({ item, output_index: index }, events);
     });
-    const usage = readResponsesUsage(response.usage);
+    const usage = readResponsesUsage(response.usage, response);
     if (usage) events.push({ type: 'usage', usage });
     this.#over = true;
     events.push(this.#finishEvent(response));
@@ -264,15 +265,15 @@ export class ResponsesStreamReader implements StreamReader {
   #finishEvent(response: JsonObject): Event {
     if (isObject(response.error)) return { type: 'error', error: vendorErrorValue(response.error) };
     if (response.status === 'failed' || response.status === 'cancelled') {
-      const error = vendorErrorValue({ code: 503 });
-      return {
-        type: 'error',
-        error: error.with({ message: msg('The provider ended the answer: {0}.', response.status) }),
-      };
+      return { type: 'error', error: brokenAnswer(response.status) };
     }
     if (response.status === 'incomplete') {
-      const { reason } = objectOrEmpty(response.incomplete_details);
-      return { type: 'finish', reason: reason === 'content_filter' ? 'content_filter' : 'length' };
+      const reason = nonEmptyString(objectOrEmpty(response.incomplete_details).reason);
+      const finish = reason === undefined ? { reason: 'length' as const } : readFinish(reason);
+      if (finish === 'failed') return { type: 'error', error: brokenAnswer(reason ?? '') };
+      // An incomplete answer is never complete, whatever reason it has.
+      const complete = finish.reason === 'stop' || finish.reason === 'tool_calls';
+      return { type: 'finish', ...(complete ? { reason: 'other', ...defined({ native: reason }) } : finish) };
     }
     // The status does not show tool calls; the output does.
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';

@@ -2,9 +2,10 @@ import { append, defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
 import { errorBody } from '../errors/error-body.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, ReasoningSignature, Usage } from '../event.ts';
+import { type Finish, nativeReason } from '../finish-reason.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
-import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
+import { PLAIN_REASONING, sealText } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
@@ -47,7 +48,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         break;
       case 'finish':
         if (event.reason === 'closed') this.#fail(answerCutShort());
-        else this.#finish(event.reason);
+        else this.#finish(event);
         break;
       case 'error':
         this.#fail(event.error);
@@ -110,7 +111,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         if (event.json !== '') this.#delta(open, event.json);
         break;
       case 'reasoning-seal':
-        open.encrypted ??= event.seal.vendor === 'responses' ? event.seal.encrypted : packReasoning(event.seal);
+        open.encrypted ??= encryptedContent(event.seal, this.#context.issuer);
     }
   }
 
@@ -142,7 +143,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (open === undefined) return;
     if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
     // Clients return only reasoning with encrypted content.
-    if (open.kind === 'reasoning') open.encrypted ??= packReasoning(PLAIN_REASONING);
+    if (open.kind === 'reasoning') open.encrypted ??= encryptedContent(PLAIN_REASONING, this.#context.issuer);
     const text = open.text.join('');
     const json = JSON.stringify(text);
     if (open.kind === 'call') {
@@ -168,12 +169,13 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#open = undefined;
   }
 
-  #finish(reason: Exclude<FinishReason, 'closed'>): void {
+  #finish(finish: Finish): void {
     this.#over = true;
     this.#begin();
     this.#sequence.end();
-    const cut = reason === 'length' || reason === 'content_filter';
-    const details = cut ? { reason: reason === 'length' ? 'max_output_tokens' : 'content_filter' } : null;
+    const reason = incompleteReason(finish);
+    const cut = reason !== undefined;
+    const details = cut ? { reason } : null;
     this.result = { ...this.#response(cut ? 'incomplete' : 'completed'), incomplete_details: details };
     this.#push(cut ? 'response.incomplete' : 'response.completed', `"response":${JSON.stringify(this.result)}`);
   }
@@ -210,6 +212,12 @@ export class ResponsesStreamWriter implements StreamWriter {
       usage: status === 'in_progress' || !this.#usage ? null : writeResponsesUsage(this.#usage),
     };
   }
+}
+
+/** Undefined if the vendor's own reasoning has none. */
+function encryptedContent(seal: ReasoningSignature, issuer: string | undefined): string | undefined {
+  if (seal.vendor === 'responses' && seal.encrypted === undefined) return undefined;
+  return sealText(seal, seal.vendor === 'responses' ? seal.encrypted : undefined, issuer);
 }
 
 /** The fields of the request that a Responses answer repeats. */
@@ -259,4 +267,11 @@ export function writeResponsesAnswer(context: AnswerContext, events: readonly Ev
   }
   if (writer.result === undefined) throw answerCutShort();
   return writer.result;
+}
+
+/** The reason in `incomplete_details`; undefined for a complete answer. */
+function incompleteReason({ reason, native }: Finish): string | undefined {
+  if (reason === 'length') return 'max_output_tokens';
+  if (reason === 'content_filter') return 'content_filter';
+  return reason === 'other' ? nativeReason(native) : undefined;
 }

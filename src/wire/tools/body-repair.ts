@@ -1,7 +1,16 @@
-import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import {
+  append,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
-import { isPackedReasoning } from '../packed-reasoning.ts';
-import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
+import { toolInput } from '../messages/tool-input.ts';
+import { OwnReasoning, withoutLostThinking } from './own-reasoning.ts';
+import { type IdRule, PLACEHOLDER_RESULT, type RepairChange, UpstreamIds } from './tool-call-repair.ts';
 
 export interface RepairedBody {
   /** The repaired body, or the same object if nothing changed. */
@@ -9,26 +18,44 @@ export interface RepairedBody {
   readonly changes: readonly RepairChange[];
 }
 
+/** What the upstream demands of the history. */
+export interface BodyRules {
+  readonly ids?: IdRule;
+  /** `object`: the server parses the arguments of calls. */
+  readonly callArguments?: 'any' | 'object';
+  /** The upstream (`issuerName`). Reasoning of other issuers is removed. */
+  readonly issuer?: string;
+}
+
 /**
  * Tool-call repair (spec 4.2) on an unparsed request body that is passed on in its own format. Unknown fields are kept,
  * and valid items do not change. Ids are normalized last, so that calls and results are matched by the client's ids.
  */
-export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule): RepairedBody {
+export function repairBody(format: FormatName, body: JsonObject, rules: BodyRules = {}): RepairedBody {
   const field = format === 'responses' ? 'input' : 'messages';
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
-  const paired = repair.pair(format, repair.ownReasoning(format, items));
-  const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
-  return repair.changes.length === 0
-    ? { body, changes: [] }
-    : { body: { ...body, [field]: named }, changes: repair.changes };
+  const paired = repair.pair(format, repair.ownReasoning(format, items, rules.issuer));
+  const called = rules.callArguments === 'object' ? repair.objectArguments(format, paired) : paired;
+  const named = rules.ids ? normalizeBodyIds(format, called, rules.ids, repair.changes) : called;
+  if (repair.changes.length === 0 && !repair.unmarked) return { body, changes: [] };
+  const repaired = { ...body, [field]: named };
+  const foreign = format === 'messages' && repair.changes.some(({ kind }) => kind === 'foreign-reasoning');
+  return { body: foreign ? withoutLostThinking(repaired) : repaired, changes: repair.changes };
 }
 
 /** Whether the item may contain a call, a result or reasoning of any format. Most conversations have none. */
 function ofTools(value: unknown): boolean {
-  const { role, tool_calls, content, type } = objectOrEmpty(value);
-  if (type === 'reasoning' || isCallOutput(type) || ownEntry(CALL_OUTPUTS, String(type)) !== undefined) return true;
+  const { role, tool_calls, reasoning_details, content, type } = objectOrEmpty(value);
+  if (
+    type === 'reasoning' ||
+    type === 'compaction' ||
+    reasoning_details !== undefined ||
+    isCallOutput(type) ||
+    ownEntry(CALL_OUTPUTS, String(type)) !== undefined
+  )
+    return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
@@ -40,29 +67,51 @@ interface Calls {
 
 class BodyRepair {
   readonly changes: RepairChange[] = [];
+  /** Names of issuers were removed. */
+  unmarked = false;
 
   /**
-   * Removes reasoning that another upstream issued and the gateway packed for the client (packed-reasoning.ts): this
-   * upstream would refuse it.
+   * Removes reasoning that another upstream issued, and the names of issuers from the rest: no upstream knows them.
+   *
+   * @param issuer the upstream (`issuerName`).
    */
-  ownReasoning(format: FormatName, items: readonly unknown[]): readonly unknown[] {
-    if (format === 'chat-completions') return items;
-    const foreign = (value: JsonObject): boolean =>
-      [value.signature, value.data, value.encrypted_content].some(isPackedReasoning);
-    return items.flatMap((value) => {
+  ownReasoning(format: FormatName, items: readonly unknown[], issuer: string | undefined): readonly unknown[] {
+    const own = new OwnReasoning(issuer, () => this.changes.push({ kind: 'foreign-reasoning', id: '' }));
+    const kept = items.flatMap((item) => own.item(format, item));
+    this.unmarked = own.changed;
+    return own.changed ? kept : items;
+  }
+
+  /** Replaces arguments of functions that are not a JSON object. */
+  objectArguments(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    const repaired = (id: string, holder: JsonObject): string | undefined => {
+      const { arguments: text } = holder;
+      if (typeof text !== 'string' || isObject(parseJson(text))) return undefined;
+      this.changes.push({ kind: 'arguments', id });
+      return JSON.stringify(toolInput(text));
+    };
+    return items.map((value) => {
       const item = objectOrEmpty(value);
-      if (item.type === 'reasoning' && foreign(item)) {
-        this.changes.push({ kind: 'foreign-reasoning', id: nonEmptyString(item.id) ?? '' });
-        return [];
+      if (format === 'responses' && item.type === 'function_call') {
+        const text = repaired(String(item.call_id), item);
+        return text === undefined ? value : { ...item, arguments: text };
       }
-      const kept = this.#list(item, 'content', (block) => {
-        const isKept = (block.type !== 'thinking' && block.type !== 'redacted_thinking') || !foreign(block);
-        if (!isKept) this.changes.push({ kind: 'foreign-reasoning', id: '' });
-        return isKept;
+      if (format === 'messages') return mapList(value, 'content', (block) => this.#objectInput(block));
+      return mapList(value, 'tool_calls', (call) => {
+        const { id, function: definition } = objectOrEmpty(call);
+        if (!isObject(definition)) return call;
+        const text = repaired(String(id), definition);
+        return text === undefined ? call : { ...objectOrEmpty(call), function: { ...definition, arguments: text } };
       });
-      if (kept === item) return [value];
-      return Array.isArray(kept.content) && kept.content.length === 0 ? [] : [kept];
     });
+  }
+
+  #objectInput(value: unknown): unknown {
+    const block = objectOrEmpty(value);
+    if (block.type !== 'tool_use' || isObject(block.input)) return value;
+    this.changes.push({ kind: 'arguments', id: String(block.id) });
+    const text = typeof block.input === 'string' ? block.input : JSON.stringify(block.input ?? {});
+    return { ...block, input: toolInput(text) };
   }
 
   pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {
@@ -247,19 +296,20 @@ function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObj
   return rest.map((message, index) => (index === at ? joined : message));
 }
 
-/** Replaces invalid ids of calls and results at their positions in each format. */
+/** Replaces ids of calls and results that the upstream does not accept, at their positions in each format. */
 function normalizeBodyIds(
   format: FormatName,
   items: readonly unknown[],
   rule: IdRule,
   changes: RepairChange[],
 ): readonly unknown[] {
+  const ids = new UpstreamIds(rule, changes);
   const rename = (value: unknown, field: string, call: boolean): unknown => {
     const object = objectOrEmpty(value);
     const id = object[field];
-    if (typeof id !== 'string' || rule.valid.test(id)) return value;
-    if (call) changes.push({ kind: 'normalized-id', id });
-    return { ...object, [field]: rule.make(id) };
+    if (typeof id !== 'string') return value;
+    const name = call ? ids.nameCall(id) : ids.nameResult(id);
+    return name === id ? value : { ...object, [field]: name };
   };
   return items.map((value) => {
     const item = objectOrEmpty(value);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import type { AssistantPart, Conversation, Tool, ToolCallPart, ToolName, Turn } from '../conversation.ts';
 import type { Event } from '../event.ts';
-import type { Format } from '../format.ts';
+import { type EventMapper, type Format, withEvents } from '../format.ts';
 import { CustomToolInput, INPUT_ARGUMENT } from './custom-tool-input.ts';
 import { toolKey } from './tool-choice.ts';
 import { bridgeToolSchema, createMergeBudget, type MergeBudget } from './tool-schema.ts';
@@ -47,7 +47,7 @@ export function bridgeTools(conversation: Conversation, format: Format, native: 
   const choice = chosen === undefined ? {} : { toolChoice: chosen.toolChoice };
   return {
     conversation: { ...conversation, turns, tools: kept, ...choice },
-    format: bridged.size === 0 ? format : restoringFormat(format, bridged),
+    format: bridged.size === 0 ? format : withEvents(format, () => new RestoredCalls(bridged)),
   };
 }
 
@@ -157,20 +157,8 @@ function bridgeCall(call: ToolCallPart, names: FunctionNames, native: boolean): 
   return defined({ ...rest, name, custom: call.custom });
 }
 
-function restoringFormat(format: Format, bridged: ReadonlyMap<string, BridgedTool>): Format {
-  return {
-    ...format,
-    streamReader: () => {
-      const reader = format.streamReader();
-      const calls = new RestoredCalls(bridged);
-      return { read: (frame) => calls.restore(reader.read(frame)), end: () => calls.restore(reader.end()) };
-    },
-    readAnswer: (body) => new RestoredCalls(bridged).restore(format.readAnswer(body)),
-  };
-}
-
 /** Converts the calls of an answer back to the client's tools. */
-class RestoredCalls {
+class RestoredCalls implements EventMapper {
   readonly #bridged: ReadonlyMap<string, BridgedTool>;
   /** The open calls of custom tools, by part. */
   readonly #inputs = new Map<number, CustomToolInput>();
@@ -179,7 +167,7 @@ class RestoredCalls {
     this.#bridged = bridged;
   }
 
-  restore(events: readonly Event[]): readonly Event[] {
+  map(events: readonly Event[]): readonly Event[] {
     return events.flatMap((event): Event | Event[] => {
       if (event.type === 'tool-call') return this.#call(event);
       if (event.type === 'tool-arguments') return this.#arguments(event);

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { append } from '../../base/json.ts';
 import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from '../conversation.ts';
-import type { FormatName } from '../format-name.ts';
 
 /** The result that the model receives for a call without a result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
@@ -14,6 +13,8 @@ export interface RepairChange {
     | 'duplicate-result'
     | 'placeholder-result'
     | 'normalized-id'
+    | 'repeated-id'
+    | 'arguments'
     | 'foreign-reasoning';
   /** The client's id of the call or the item. */
   readonly id: string;
@@ -23,6 +24,8 @@ export interface RepairChange {
 export interface IdRule {
   readonly valid: RegExp;
   readonly make: (id: string) => string;
+  /** The vendor refuses two calls of a conversation with the same id, also in different turns. */
+  readonly unique?: true;
 }
 
 const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
@@ -31,19 +34,11 @@ const hash = (id: string): string => createHash('sha256').update(id).digest('hex
  * Invalid ids are replaced by a hash of the whole id, so that pairs still match and prompts remain cacheable across
  * turns.
  */
-export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id) => hash(id) };
+export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id) => hash(id), unique: true };
 export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => hash(id).slice(0, 9) };
 /** OpenAI's limits of the length (API errors "string too long", of `call_id` and of `tool_calls[].id`). */
-export const RESPONSES_IDS: IdRule = { valid: /^[\s\S]{1,64}$/, make: (id) => hash(id) };
+export const RESPONSES_IDS: IdRule = { valid: /^[\s\S]{1,64}$/, make: (id) => hash(id), unique: true };
 export const OPENAI_CHAT_IDS: IdRule = { valid: /^[\s\S]{1,40}$/, make: (id) => hash(id).slice(0, 40) };
-
-/** The id rule of an upstream, if any. `kind` is an `Endpoint.kind`. */
-export function toolCallIdRule(kind: string, format: FormatName): IdRule | undefined {
-  if (kind === 'mistral') return MISTRAL_IDS;
-  if (format === 'messages' || kind === 'anthropic') return ANTHROPIC_IDS;
-  if (format === 'responses') return RESPONSES_IDS;
-  return kind === 'openai' || kind === 'azure' ? OPENAI_CHAT_IDS : undefined;
-}
 
 /**
  * Repairs the calls and results of a conversation (spec 4.2). If two calls in an assistant turn have the same id, the
@@ -128,20 +123,54 @@ function placeholder(id: string): ToolResultPart {
   return { type: 'tool-result', id, content: [{ type: 'text', text: PLACEHOLDER_RESULT }] };
 }
 
+/**
+ * The names of a conversation's ids for an upstream. Calls and results are named in order: a result has the name of the
+ * last call with its id. A name depends only on the calls before it, so prompts remain cacheable across turns.
+ */
+export class UpstreamIds {
+  readonly #rule: IdRule;
+  readonly #changes: RepairChange[];
+  /** How often an id has occurred as a call, and the name of its last call. */
+  readonly #calls = new Map<string, { readonly count: number; readonly name: string }>();
+
+  constructor(rule: IdRule, changes: RepairChange[]) {
+    this.#rule = rule;
+    this.#changes = changes;
+  }
+
+  nameCall(id: string): string {
+    const count = (this.#calls.get(id)?.count ?? 0) + 1;
+    const repeated = this.#rule.unique === true && count > 1;
+    const name = repeated ? this.#rule.make(`${id}#${count}`) : this.#valid(id);
+    if (name !== id) this.#changes.push({ kind: repeated ? 'repeated-id' : 'normalized-id', id });
+    this.#calls.set(id, { count, name });
+    return name;
+  }
+
+  nameResult(id: string): string {
+    return this.#calls.get(id)?.name ?? this.#valid(id);
+  }
+
+  #valid(id: string): string {
+    return this.#rule.valid.test(id) ? id : this.#rule.make(id);
+  }
+}
+
 /** Replaces ids that the upstream does not accept. Returns the same object if all ids are valid. */
 export function normalizeIds(conversation: Conversation, rule: IdRule, changes: RepairChange[] = []): Conversation {
-  const fits = (part: UserPart | AssistantPart): boolean => !isPaired(part) || rule.valid.test(part.id);
-  if (conversation.turns.every((turn) => turn.role === 'system' || turn.parts.every(fits))) return conversation;
+  const ids = new UpstreamIds(rule, changes);
   const renamed = <T extends UserPart | AssistantPart>(part: T): T => {
-    if (fits(part) || !isPaired(part)) return part;
-    if (part.type === 'tool-call') changes.push({ kind: 'normalized-id', id: part.id });
-    return { ...part, id: rule.make(part.id) };
+    if (!isPaired(part)) return part;
+    const id = part.type === 'tool-call' ? ids.nameCall(part.id) : ids.nameResult(part.id);
+    return id === part.id ? part : { ...part, id };
   };
   const turns = conversation.turns.map((turn): Turn => {
-    if (turn.role === 'user') return { ...turn, parts: turn.parts.map(renamed) };
-    return turn.role === 'assistant' ? { ...turn, parts: turn.parts.map(renamed) } : turn;
+    if (turn.role === 'system') return turn;
+    const renamedTurn =
+      turn.role === 'user' ? { ...turn, parts: turn.parts.map(renamed) } : { ...turn, parts: turn.parts.map(renamed) };
+    return renamedTurn.parts.every((part, index) => part === turn.parts[index]) ? turn : renamedTurn;
   });
-  return { ...conversation, turns };
+  return turns.every((turn, index) => turn === conversation.turns[index]) ? conversation : { ...conversation, turns };
 }
 
 function isPaired(part: UserPart | AssistantPart): part is ToolCallPart | ToolResultPart {

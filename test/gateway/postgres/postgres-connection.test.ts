@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
+import { ledgerRow } from '../ledger-row.ts';
 import { sharedPostgres } from '../shared-servers.ts';
-import { untilEqual } from '../until.ts';
+import { until, untilEqual } from '../until.ts';
 import { query } from './postgres-server.ts';
-import { openConnection } from './postgres-under-test.ts';
+import {
+  openConnection,
+  openPostgres,
+  type StateAdmin,
+  sleepInPostgres,
+  writePostgres,
+} from './postgres-under-test.ts';
 
 const CONNECTIONS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'svc' AND datname = current_database()";
 
@@ -26,5 +34,59 @@ describe('a connection to Postgres', () => {
       assert.ok(refused > 0);
       await untilEqual('no connection is left', () => query(url, CONNECTIONS), []);
     }
+  });
+
+  describe('statements that no one waits for', () => {
+    const ACTIVE = `SELECT query FROM pg_stat_activity WHERE application_name = 'svc' AND state = 'active'
+      AND datname = current_database()`;
+    const USED = { since: 0, until: Number.MAX_SAFE_INTEGER };
+    let own: string;
+    let admin: StateAdmin;
+    let holder: pg.Client;
+
+    before(async () => {
+      own = await (await sharedPostgres()).database();
+      await writePostgres(own, [ledgerRow({ tags: { team: 'a' } })]);
+      admin = await openPostgres(own);
+      // Statements that read these tables wait until the end of this transaction.
+      holder = new pg.Client({ connectionString: own });
+      await holder.connect();
+    });
+    beforeEach(() => holder.query('BEGIN; LOCK TABLE svc.usage, svc.usage_sealed IN ACCESS EXCLUSIVE MODE'));
+    afterEach(() => holder.query('ROLLBACK'));
+    after(async () => {
+      await holder.end();
+      await admin.close();
+    });
+
+    const calls: Record<string, (signal: AbortSignal) => Promise<unknown>> = {
+      'a report of rows': (signal) => admin.usage({ ...USED, by: ['tag:team'] }, signal),
+      'a report of sums': (signal) => admin.usage({ ...USED, by: ['model'] }, signal),
+      'a page of requests': (signal) => admin.requests({ ...USED, limit: 10 }, signal),
+    };
+    for (const [what, call] of Object.entries(calls)) {
+      it(`${what} is cancelled at the server when its reader leaves, and the connection goes on`, async () => {
+        const left = new AbortController();
+        const reason = new Error('left');
+        const ended = assert.rejects(call(left.signal), reason);
+        await until('the statement waits', async () => (await query(own, ACTIVE)).length === 1);
+        left.abort(reason);
+        await ended;
+        await untilEqual('no statement runs', () => query(own, ACTIVE), []);
+        assert.deepEqual(await admin.listKeys(), []);
+        await assert.rejects(call(AbortSignal.abort(reason)), reason);
+        // Leaving later cancels nothing.
+        const later = new AbortController();
+        await holder.query('ROLLBACK');
+        await call(later.signal);
+        later.abort();
+        assert.deepEqual(await admin.listKeys(), []);
+      });
+    }
+
+    it('a statement whose deadline has passed ends at the server', async () => {
+      await assert.rejects(sleepInPostgres(own, 300), /no answer within 300 ms/);
+      await untilEqual('no statement runs', () => query(own, ACTIVE), []);
+    });
   });
 });

@@ -156,7 +156,7 @@ describe('the state in Postgres', () => {
   it('migrations: ten processes that start at once migrate once, and a newer state is refused', async () => {
     const url = await server.database();
     await Promise.all(Array.from({ length: 10 }, () => migrate(url)));
-    assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 2, min_reader: 2 }]);
+    assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 3, min_reader: 2 }]);
     await query(url, 'UPDATE svc.schema SET version = 99, min_reader = 99');
     using folder = folderWith(url);
     const { code, err } = await svc(folder, ['keys', 'list']);

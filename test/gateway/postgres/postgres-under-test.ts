@@ -78,6 +78,11 @@ export function openConnection(url: string, listening: boolean) {
   return { call, close: () => connection.close() };
 }
 
+/** A statement of an hour. @throws Unavailable after the deadline. */
+export function sleepInPostgres(url: string, deadlineMs: number): Promise<unknown> {
+  return connected(url, (connection) => connection.transaction(deadlineMs, (sql) => sql('SELECT pg_sleep(3600)')));
+}
+
 /** Sends all rows of an outbox to an empty database. @returns how many it has, and the lines of the log. */
 export async function sendRows(
   url: string,

@@ -67,6 +67,22 @@ describe('what is sent with each message', () => {
     assert.ok(found.every(({ tokens }) => tokens > 0));
   });
 
+  it('prompts: ${selection} is the text of no file with secrets, whatever its scheme', async () => {
+    const write = async (uri: vscode.Uri) => {
+      const document = await vscode.workspace.openTextDocument(uri);
+      const editor = await vscode.window.showTextDocument(document, { preview: false });
+      if (document.isUntitled) await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), 'TOKEN=canary\n'));
+      editor.selection = new vscode.Selection(0, 0, 0, 12);
+      const filled = await fillPrompt('review');
+      await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+      return typeof filled === 'object' ? filled.prompt : filled;
+    };
+    const untitled = (path: string) => vscode.Uri.from({ scheme: 'untitled', path: join(root(), path) });
+    assert.doesNotMatch((await write(untitled('.env'))) ?? '', /canary/);
+    assert.doesNotMatch((await write(untitled('deep/id_rsa'))) ?? '', /canary/);
+    assert.match((await write(untitled('notes.txt'))) ?? '', /canary/);
+  });
+
   it('context: chips show the open file, its selection and the instructions, and each can be switched off', async () => {
     const context = new ConversationContext({ memory: createMemento(), newId, hasTools: () => true });
     const labels = () => context.chips.map(({ label, on }) => `${label}${on ? '' : ' off'}`);

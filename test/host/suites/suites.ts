@@ -13,5 +13,6 @@ import './configuration.suite.ts';
 import './excluded-files.suite.ts';
 import './foreign-text.suite.ts';
 import './gateway.suite.ts';
+import './hidden-text.suite.ts';
 import './next-edit.suite.ts';
 import './next-edit-model.suite.ts';

@@ -1,5 +1,7 @@
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { msg, SvcError } from '../../../wire/errors/svc-error.ts';
+import { answerCutShort } from '../../../wire/errors/upstream-errors.ts';
+import type { FinishReason } from '../../../wire/event.ts';
 
 interface Question {
   readonly system: string;
@@ -32,9 +34,20 @@ export async function askModel(
   for await (const event of converse(model, conversation, signal, choices)) {
     if (event.type === 'text') answer += event.text;
     if (event.type === 'error') throw event.error;
-    if (event.type === 'finish' && event.reason === 'length') throw incomplete();
+    if (event.type === 'finish') refuseIncomplete(event.reason);
   }
   return answer;
+}
+
+/** @throws SvcError: a part of the code must not replace the selection. */
+function refuseIncomplete(reason: FinishReason): void {
+  if (reason === 'length') throw incomplete();
+  if (reason === 'closed' || reason === 'other') throw answerCutShort();
+  if (reason !== 'content_filter') return;
+  throw new SvcError({
+    errorType: 'content_filtered',
+    message: msg('The provider’s content filter ended this answer.'),
+  });
 }
 
 function incomplete(): SvcError {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { toolIdentity } from '../../../chat/tools/tool-identity.ts';
+import { definitionText, toolIdentity } from '../../../chat/tools/tool-identity.ts';
 import type { ChatTool, NamedFile, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments, namedFile, pathsInArguments } from '../../../chat/tools/workspace-files.ts';
 import { isDataPart } from '../../models/data-part.ts';
@@ -24,14 +24,15 @@ export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
     const extension = extensions.get(tool.name);
     const server = /^mcp_([^_]+)_/.exec(tool.name)?.[1];
     if (extension)
-      return CHAT_EXTENSIONS.test(extension.id) ? [] : fromEditor(tool, extensionName(extension), extension.id);
-    if (server !== undefined) return fromEditor(tool, `MCP: ${server}`);
+      return CHAT_EXTENSIONS.test(extension.id) ? [] : editorTool(tool, extensionName(extension), extension.id);
+    if (server !== undefined) return editorTool(tool, `MCP: ${server}`);
     // A tool that an extension registers without a declaration has no tags either, and is not known.
-    return OF_VSCODE.has(tool.name) ? fromEditor(tool, 'VS Code') : [];
+    return OF_VSCODE.has(tool.name) ? editorTool(tool, 'VS Code') : [];
   });
 }
 
-function fromEditor(
+/** @param source identifies the provider. */
+export function editorTool(
   { name, description, inputSchema }: vscode.LanguageModelToolInformation,
   origin: string,
   source = origin,
@@ -44,6 +45,7 @@ function fromEditor(
     origin,
     changes: true,
     identity: toolIdentity({ source, name, description, schema }),
+    definition: definitionText({ description, schema }),
     files: filesInArguments,
     prepare: (input) => ({
       // They may access files: one that contains secrets or controls what runs needs confirmation each time.

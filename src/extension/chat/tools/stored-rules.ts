@@ -1,13 +1,17 @@
 import * as vscode from 'vscode';
 import { EFFECTS, type Effect, type RuleTexts } from '../../../chat/permissions/permission-rules.ts';
 import { readRuleSetting, unreadableRestrictions } from '../../../chat/permissions/rule-syntax.ts';
-import type { SavedRules } from '../../../chat/tools/tools.ts';
+import type { AllowedDefinition, SavedRules } from '../../../chat/tools/tools.ts';
 import { showWarning } from '../../foreign-text.ts';
 
 const SETTING = 'permissions';
 
 /** The place in the state of the workspace, which no file of the workspace can change. */
 const IN_WORKSPACE = 'svc.permissions';
+
+/** The definitions of tools that rules of this workspace allow, the newest last. */
+const DEFINITIONS = 'svc.toolDefinitions';
+const MAX_DEFINITIONS = 100;
 
 /**
  * The rules in `svc.chat.permissions` of the user or the remote machine, and those that answers made for this
@@ -60,8 +64,20 @@ export class StoredRules implements SavedRules {
     void Promise.resolve(shown).catch(this.#onError);
   }
 
-  allow(rules: readonly string[]): void {
+  allow(rules: readonly string[], definition?: AllowedDefinition): void {
     void this.#changeInWorkspace((known) => [...new Set([...known, ...rules])]);
+    if (definition === undefined) return;
+    const others = this.#definitions().filter(({ identity }) => identity !== definition.identity);
+    const kept = [...others, definition].slice(-MAX_DEFINITIONS);
+    void this.#write(async () => this.#workspace.update(DEFINITIONS, kept));
+  }
+
+  definition(identity: string): string | undefined {
+    return this.#definitions().find((each) => each.identity === identity)?.text;
+  }
+
+  #definitions(): readonly AllowedDefinition[] {
+    return this.#workspace.get<readonly AllowedDefinition[]>(DEFINITIONS, []);
   }
 
   removeInWorkspace(rule: string): Promise<void> {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
 import { ADMIN_SCOPES } from './admin-scopes.ts';
 
 /** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
@@ -272,6 +273,10 @@ export const request = z.object({
   cost: usd.nullable(),
   byok: z.boolean(),
   estimated: z.boolean(),
+  /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
+  estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
+  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
+  served: z.array(z.string()),
   first_byte_ms: milliseconds.nullable(),
   duration_ms: milliseconds,
 });
@@ -303,6 +308,10 @@ export const attempt = z.object({
   error_type: nameOrNull,
   byok: z.boolean(),
   estimated: z.boolean(),
+  /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
+  estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
+  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
+  served: z.array(z.string()),
   tokens,
   cost: usd.nullable(),
   /** From the arrival of the request to the start of the attempt. */
@@ -314,7 +323,11 @@ export const attempt = z.object({
 });
 
 export const priceLine = z.object({
-  kind: z.enum(['input', 'cache_read', 'cache_write', 'cache_write_1h', 'output']),
+  kind: z.enum([
+    ...(['input', 'input_audio', 'cache_read', 'cache_write', 'cache_write_1h', 'output', 'reasoning'] as const),
+    ...(['output_audio', 'output_image', 'calls'] as const),
+  ]),
+  /** For `calls`, the number of calls. */
   tokens: count,
   usd_per_million: usd,
   cost: usd,

@@ -101,7 +101,7 @@ function Times({ of: { wait_ms, first_byte_ms, end_ms }, whole }: { of: Attempt;
   );
 }
 
-function Price({ of: { price, estimated, byok } }: { of: RequestDetail }) {
+function Price({ of: { price, estimated, estimate_reason, served, byok } }: { of: RequestDetail }) {
   const columns = [
     { name: t('Tokens'), cell: ({ kind }: PriceLine) => kindTitle(kind) },
     { name: t('Number'), look: 'number' as const, cell: ({ tokens }: PriceLine) => formatCount(tokens) },
@@ -121,7 +121,8 @@ function Price({ of: { price, estimated, byok } }: { of: RequestDetail }) {
         {t('Total')}: <strong>{price.total === null ? '–' : formatFineUsd(price.total)}</strong>
       </p>
       <p class="hint">{basisText(price.basis)}</p>
-      {estimated ? <p class="hint">{t('The provider reported no tokens. They are estimated.')}</p> : null}
+      {served.length > 0 ? <p class="hint">{t('Served: {0}', served.join(', '))}</p> : null}
+      <p class="hint">{estimated ? estimateText(estimate_reason) : t('The provider reported the tokens.')}</p>
       {byok ? <p class="hint">{t('Paid with the organization’s own credential.')}</p> : null}
     </>
   );
@@ -139,6 +140,32 @@ function kindTitle(kind: PriceLine['kind']): string {
       return t('Written to the cache for 1 hour');
     case 'output':
       return t('Output');
+    case 'input_audio':
+      return t('Input, audio');
+    case 'reasoning':
+      return t('Reasoning');
+    case 'output_audio':
+      return t('Output, audio');
+    case 'output_image':
+      return t('Output, images');
+    case 'calls':
+      return t('Calls of the provider’s tools');
+  }
+}
+
+function estimateText(reason: RequestDetail['estimate_reason']): string {
+  switch (reason) {
+    case 'client_left':
+      return t('The client left before the provider reported all tokens. They are estimated.');
+    case 'interrupted':
+      return t('The answer broke off before the provider reported all tokens. They are estimated.');
+    case 'partly_reported':
+      return t('The provider did not report all tokens. The others are estimated.');
+    case 'capped':
+      return t('The provider reported more tokens than the request can cause. They are limited.');
+    case 'not_reported':
+    case null:
+      return t('The provider reported no tokens. They are estimated.');
   }
 }
 

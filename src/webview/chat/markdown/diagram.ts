@@ -1,17 +1,15 @@
+/// <reference path="../../diagram/script-text.d.ts" />
 import { t } from '../../shared/words.ts';
+import type { DiagramFrame } from './diagram-frame.ts';
 
-/** Longer sources are not drawn: the layout of a diagram takes the page's time. */
+/** Longer sources are not drawn. */
 const MAX_SOURCE = 20_000;
-
-/** A row or a gap of more blocks takes minutes to lay out, although its source is short. */
-const HUGE = /\b(?:space|columns)[\s:]*\d{4}/i;
 
 /** Why sources could not be drawn. They are not drawn again when the conversation is shown again. */
 const failed = new Map<string, unknown>();
 const MAX_FAILED = 200;
 
-let loaded: Promise<(id: string, source: string) => Promise<string>> | undefined;
-let count = 0;
+let loaded: Promise<DiagramFrame> | undefined;
 
 /** True for a code block whose source is a diagram. */
 export function isDiagram(language: string, source: string): boolean {
@@ -39,11 +37,12 @@ export function withoutConfiguration(source: string): string {
  */
 export async function drawDiagram(source: string): Promise<HTMLImageElement> {
   if (failed.has(source)) throw failed.get(source);
-  if (HUGE.test(source)) throw new Error(t('It has a row or a gap of more than 999 blocks.'));
-  loaded ??= import('./diagram-renderer.ts').then(({ renderDiagram }) => renderDiagram);
-  const render = await loaded;
-  count += 1;
-  const svg = await render(`diagram-${count}`, withoutConfiguration(source)).catch((error: unknown) => {
+  loaded ??= Promise.all([import('./diagram-frame.ts'), import('diagram-script-text')]).then(
+    ([{ DiagramFrame }, { default: script }]) => new DiagramFrame(script),
+  );
+  const frame = await loaded;
+  const dark = !document.body.matches('.vscode-light, .vscode-high-contrast-light');
+  const svg = await frame.draw(withoutConfiguration(source), dark).catch((error: unknown) => {
     if (failed.size >= MAX_FAILED) failed.clear();
     failed.set(source, error);
     throw error;

@@ -3,6 +3,7 @@ import { isSubmit } from '../composing.ts';
 import { usePanel } from '../panel.ts';
 import { reasonOf } from './call-texts.ts';
 import { cautionText } from './caution-text.ts';
+import { DiffView } from './diff-view.tsx';
 import { ruleText } from './rule-text.ts';
 import type { ToolPart } from './tool-title.ts';
 
@@ -16,6 +17,7 @@ interface Props {
 export function Approval({ part, command }: Props) {
   const { link } = usePanel();
   const caution = part.state.type === 'waiting' ? part.state.caution : undefined;
+  const redefined = part.state.type === 'waiting' ? part.state.redefined : undefined;
   // An edited command is not the one that they are about.
   const rules = part.state.type === 'waiting' && command === undefined ? part.state.rules : undefined;
   const allow = (type: 'once' | 'session' | 'always') => (event: MouseEvent) => {
@@ -26,6 +28,16 @@ export function Approval({ part, command }: Props) {
   return (
     <fieldset class="approval" aria-label={t('Allow {0}?', part.name)}>
       {caution ? <p class="caution">{cautionText(caution)}</p> : null}
+      {redefined ? (
+        <>
+          <p class="caution">{t('This tool has changed since you allowed it. Its extension or server now says:')}</p>
+          {redefined.change ? (
+            <DiffView change={redefined.change} />
+          ) : (
+            <p class="note">{t('The earlier text was not kept.')}</p>
+          )}
+        </>
+      ) : null}
       <div class="actions">
         <button
           type="button"

@@ -1,5 +1,5 @@
 import { append, type JsonObject, objectOrEmpty } from '../../base/json.ts';
-import type { ProviderKind } from '../../catalog/model.ts';
+import type { Rules } from './rules.ts';
 
 /** A message and the contents that are joined to it. */
 interface Draft {
@@ -14,15 +14,16 @@ interface Draft {
  *
  * @returns the same list if nothing changes.
  */
-export function placeSystemMessages(kind: ProviderKind, messages: readonly unknown[]): readonly unknown[] {
+export function placeSystemMessages(place: Rules['systemMessages'], messages: readonly unknown[]): readonly unknown[] {
+  if (place === 'anywhere') return messages;
   if (!messages.some((message, index) => isSystem(message, index === 0))) return messages;
   const system: unknown[] = [];
   const drafts: Draft[] = [];
   /** System texts that wait for the end of the tool results. */
   let waiting: unknown[] = [];
-  const place = (): void => {
+  const placeWaiting = (): void => {
     if (waiting.length === 0) return;
-    if (kind === 'mistral' && drafts.at(-1)?.message.role === 'tool') append(system, waiting);
+    if (place === 'first-not-after-results' && drafts.at(-1)?.message.role === 'tool') append(system, waiting);
     else drafts.push({ message: { role: 'user' }, contents: waiting });
     waiting = [];
   };
@@ -35,13 +36,13 @@ export function placeSystemMessages(kind: ProviderKind, messages: readonly unkno
         waiting = [];
         continue;
       }
-      if (message.role !== 'tool') place();
+      if (message.role !== 'tool') placeWaiting();
       drafts.push({ message, contents: [message.content] });
     } else if (last === undefined) system.push(message.content);
     else if (last.message.role === 'user') last.contents.push(message.content);
     else waiting.push(message.content);
   }
-  place();
+  placeWaiting();
   const first = system.length > 0 ? [{ role: 'system', content: joinContents(system) }] : [];
   return [...first, ...drafts.map(writeDraft)];
 }

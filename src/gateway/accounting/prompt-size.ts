@@ -1,0 +1,164 @@
+import { isObject } from '../../base/json.ts';
+
+/** Characters of text per token, as vendors state it for English. */
+const CHARACTERS_A_TOKEN = 4;
+/**
+ * Tokens of an image: a large one has at most about this number (Anthropic, "Vision": width × height / 750). Other
+ * vendors count less.
+ */
+const TOKENS_AN_IMAGE = 1_600;
+/** Tokens of a page with its text and its picture (Anthropic, "PDF support": 1,500 to 3,000 tokens of text). */
+const TOKENS_A_PAGE = 3_000;
+/** Bytes of a page if the file does not show its number of pages. */
+const BYTES_A_PAGE = 50_000;
+/** Maximum number of pages that vendors accept (Anthropic, "PDF support"). */
+const MAX_PAGES = 1_000;
+/** Gemini counts 32 tokens per second (Google, "Audio understanding"), OpenAI about 10. */
+const TOKENS_A_SECOND = 32;
+/** Bytes per second of compressed speech, 64 kbit/s; a WAV file states its own number. */
+const BYTES_A_SECOND = 8_000;
+/** A video has a picture each second (Google, "Video understanding": about 300 tokens a second); one minute. */
+const TOKENS_A_VIDEO = 18_000;
+
+/** The part of a prompt that is not text. */
+export interface Media {
+  /** Bytes of base64 in the request. */
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+/** What a prompt contains. */
+interface PromptSize {
+  /** Characters of text. */
+  characters: number;
+  bytes: number;
+  tokens: number;
+}
+
+/** The tokens of a prompt: a quarter of its characters, and its images, files and audio. At least 1. */
+export function estimateTokens(prompt: readonly unknown[]): number {
+  const size = measure(prompt);
+  return Math.max(1, Math.ceil(size.characters / CHARACTERS_A_TOKEN) + size.tokens);
+}
+
+/** Words that each request with media contains. */
+const MARKS = ['image', 'base64', 'input_audio', 'file_', 'document', 'video'].map((mark) => Buffer.from(mark));
+
+/** The media of a request. Most requests have none, and are not walked. */
+export function measureMedia(bytes: Buffer, body: unknown): Media | undefined {
+  if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
+  const size = measure(body);
+  return size.tokens === 0 ? undefined : { bytes: size.bytes, tokens: size.tokens };
+}
+
+function measure(prompt: unknown): PromptSize {
+  const size: PromptSize = { characters: 0, bytes: 0, tokens: 0 };
+  visit(prompt, size);
+  return size;
+}
+
+/** As deep as JSON may be (json-limits.ts). */
+function visit(value: unknown, size: PromptSize): void {
+  if (typeof value === 'string') addText(value, size);
+  else if (Array.isArray(value)) for (const item of value) visit(item, size);
+  else if (isObject(value) && !addMedia(value, size)) for (const name in value) visit(value[name], size);
+}
+
+const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,100};base64,/;
+
+/** Text, or a file as a data URL, wherever it is. */
+function addText(text: string, size: PromptSize): void {
+  const [head, type = '', subtype = ''] = text.startsWith('data:') ? (DATA_URL.exec(text.slice(0, 200)) ?? []) : [];
+  if (head === undefined) size.characters += text.length;
+  else addBase64(`${type}/${subtype}`, text.slice(head.length), size);
+}
+
+function addBase64(type: string, base64: string, size: PromptSize): void {
+  size.bytes += base64.length;
+  if (type.startsWith('image/')) size.tokens += TOKENS_AN_IMAGE;
+  else if (type.startsWith('audio/')) size.tokens += audioTokens(base64);
+  else if (type.startsWith('video/')) size.tokens += TOKENS_A_VIDEO;
+  else if (type === 'application/pdf') size.tokens += countPages(base64) * TOKENS_A_PAGE;
+  // A text file: three bytes in four characters.
+  else size.tokens += Math.ceil((base64.length * 3) / 4 / CHARACTERS_A_TOKEN);
+}
+
+/** Adds a content part that is not text, in the form of any of the three formats. */
+function addMedia(part: Readonly<Record<string, unknown>>, size: PromptSize): boolean {
+  switch (part.type) {
+    case 'image':
+    case 'document':
+      return addSource(part.type, part.source, size);
+    case 'image_url':
+    case 'input_image':
+    case 'computer_screenshot':
+      return addAddress(part.image_url, TOKENS_AN_IMAGE, size);
+    case 'video_url':
+      return addAddress(part.video_url, TOKENS_A_VIDEO, size);
+    case 'input_audio':
+      return addAudio(isObject(part.input_audio) ? part.input_audio : part, size);
+    case 'file':
+    case 'input_file':
+      return addFile(isObject(part.file) ? part.file : part, size);
+    case 'image_generation_call':
+      if (typeof part.result !== 'string') return false;
+      addBase64('image/png', part.result, size);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** `source` of Messages: base64, an address, an uploaded file, or text, whose members are visited. */
+function addSource(type: 'image' | 'document', source: unknown, size: PromptSize): boolean {
+  if (!isObject(source)) return false;
+  if (source.type === 'base64' && typeof source.data === 'string') {
+    const media = typeof source.media_type === 'string' ? source.media_type : '';
+    addBase64(type === 'image' ? 'image/png' : media || 'application/pdf', source.data, size);
+    return true;
+  }
+  if (source.type !== 'url' && source.type !== 'file') return false;
+  size.tokens += type === 'image' ? TOKENS_AN_IMAGE : TOKENS_A_PAGE;
+  return true;
+}
+
+function addAddress(value: unknown, tokens: number, size: PromptSize): boolean {
+  const url = isObject(value) ? value.url : value;
+  if (typeof url === 'string' && url.startsWith('data:')) addText(url, size);
+  else size.tokens += tokens;
+  return true;
+}
+
+function addAudio({ data }: Readonly<Record<string, unknown>>, size: PromptSize): boolean {
+  if (typeof data !== 'string') return false;
+  size.bytes += data.length;
+  size.tokens += audioTokens(data);
+  return true;
+}
+
+function addFile({ file_data: data }: Readonly<Record<string, unknown>>, size: PromptSize): boolean {
+  if (typeof data !== 'string') size.tokens += TOKENS_A_PAGE;
+  else if (data.startsWith('data:')) addText(data, size);
+  else addBase64('application/pdf', data, size);
+  return true;
+}
+
+function audioTokens(base64: string): number {
+  return Math.ceil((((base64.length * 3) / 4) * TOKENS_A_SECOND) / bytesASecond(base64));
+}
+
+/** The byte rate of a WAV file is at offset 28 of its header. */
+function bytesASecond(base64: string): number {
+  const head = Buffer.from(base64.slice(0, 44), 'base64');
+  const isWave =
+    head.length >= 32 && head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
+  const rate = isWave ? head.readUInt32LE(28) : 0;
+  return Math.max(rate, BYTES_A_SECOND);
+}
+
+/** Objects of the type `Page`. In newer files they may be compressed; then the size decides. */
+function countPages(base64: string): number {
+  const file = Buffer.from(base64, 'base64').toString('latin1');
+  const pages = file.match(/\/Type\s{0,4}\/Page(?![A-Za-z])/g)?.length ?? 0;
+  return Math.max(1, Math.min(MAX_PAGES, pages > 0 ? pages : Math.ceil(file.length / BYTES_A_PAGE)));
+}

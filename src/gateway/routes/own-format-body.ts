@@ -1,0 +1,36 @@
+import { defined, type JsonObject, omit } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Credential } from '../../config/settings/origin.ts';
+import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
+import { fitMessagesBody } from '../../provider/profile/fit-messages-body.ts';
+import { fitOwnEffort, fitOwnSampling } from '../../provider/profile/fit-own-effort.ts';
+import { fitOwnLimit } from '../../provider/profile/fit-own-limit.ts';
+import { fitOwnTools } from '../../provider/profile/fit-own-tools.ts';
+import { rulesOf } from '../../provider/profile/profiles.ts';
+import { issuerName } from '../../wire/packed-reasoning.ts';
+import { type RepairedBody, repairBody } from '../../wire/tools/body-repair.ts';
+import type { Caller } from '../dispatch/caller.ts';
+
+/** The issuer of the upstream's reasoning. An organization's own credential is an account of its own. */
+export function issuerOf(
+  { provider }: Pick<Model, 'provider'>,
+  { organization }: Caller,
+  byok: Credential | undefined,
+): string {
+  return issuerName(provider, byok === undefined ? '' : (organization?.id ?? ''));
+}
+
+/**
+ * A client's body for an upstream of the same format: with repaired tool calls, without foreign reasoning and without
+ * what the vendor refuses. The body is the same object if nothing changes.
+ */
+export function fitOwnFormat(model: Model, body: JsonObject, issuer: string): RepairedBody {
+  const { format } = model.endpoint;
+  const rules = rulesOf(model);
+  const repaired = repairBody(format, body, defined({ ...rules, issuer }));
+  // A model that refuses `temperature` does not get it in any format.
+  const cooled = model.temperature ? repaired.body : omit(repaired.body, ['temperature']);
+  const reasoned = fitOwnSampling(rules, fitOwnEffort(model, rules, fitOwnLimit(model, cooled)));
+  const fitted = format === 'messages' ? fitMessagesBody(rules, reasoned) : fitChatBody(model, rules, reasoned, 'own');
+  return { body: fitOwnTools(format, rules, fitted), changes: repaired.changes };
+}

@@ -1,0 +1,61 @@
+import { type Profile, row } from './rules.ts';
+
+/** The last part of an id: `openai/gpt-5` is `gpt-5`. */
+const named = (id: string, family: RegExp): boolean => family.test(id.slice(id.lastIndexOf('/') + 1));
+
+/** OpenAI's reasoning models. */
+const OPENAI_REASONING = /^(?:o[1-9](?:-|$)|gpt-(?:5|6)(?!.*-chat))/i;
+
+/** Model families, whoever serves them. */
+export const FAMILY_PROFILES: readonly Profile[] = [
+  {
+    name: 'Claude 4.6 and later',
+    covers: ({ endpoint, id }) =>
+      endpoint.format === 'messages' &&
+      named(id, /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/i),
+    rows: [
+      row(
+        'prefill',
+        'refused',
+        'a conversation that ends with the assistant gets the user message “Continue.”',
+        'Kilo-Org/kilocode#8260 ("does not support assistant message prefill")',
+      ),
+    ],
+  },
+  {
+    name: 'OpenAI’s reasoning models',
+    covers: ({ endpoint, id }) =>
+      (endpoint.kind === 'openai' || endpoint.kind === 'azure') && named(id, OPENAI_REASONING),
+    rows: [
+      row(
+        'refused',
+        ['top_k', 'frequency_penalty', 'presence_penalty', 'stop', 'logit_bias'],
+        'no penalties, `stop`, `logit_bias`, `top_k`',
+        'OpenAI, "Reasoning models" ("Unsupported parameter: \'stop\' is not supported with this model")',
+      ),
+      row(
+        'sampling',
+        'without-reasoning',
+        '`temperature`, `top_p` and `logprobs` only without reasoning',
+        'OpenAI, "Using GPT-5.2" ("GPT-5.2 parameter compatibility")',
+      ),
+    ],
+  },
+  {
+    name: 'Gemini 3 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'chat-completions' && named(id, /^gemini-(?:[3-9]|\d\d)/i),
+    rows: [
+      row(
+        'thoughtSignatures',
+        'required',
+        'the first tool call of an answer needs a thought signature; one that is missing is replaced by `skip_thought_signature_validator`',
+        'ai.google.dev, "Thought signatures"; langgenius/dify-official-plugins#2088',
+      ),
+    ],
+  },
+  {
+    name: 'gpt-oss',
+    covers: ({ id }) => named(id, /^gpt-oss/i),
+    rows: [row('efforts', ['low', 'medium', 'high'], 'efforts `low` to `high`', 'openai/gpt-oss, "Reasoning effort"')],
+  },
+];

@@ -1,0 +1,87 @@
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { typeOfData } from '../../wire/media.ts';
+import { isAttribution } from '../../wire/messages/read-request.ts';
+import { isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blocks.ts';
+import type { Rules } from './rules.ts';
+
+/**
+ * Changes a body that the client wrote for Messages to what the upstream accepts: the type of images is that of their
+ * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
+ */
+export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {
+  const { attribution, serverTools } = rules;
+  const { system, messages } = body;
+  const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
+  const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
+  const changed = fitted === messages ? body : { ...body, messages: fitted };
+  if (attribution === 'kept' || !Array.isArray(system) || !system.some(isAttribution)) return changed;
+  const { system: _, ...rest } = changed;
+  const kept = system.filter((block) => !isAttribution(block));
+  return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+/** Another vendor's answer may have blank text, which the API refuses. An answer of which nothing is left is removed. */
+function withoutBlankText(messages: unknown): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const kept = messages.flatMap((value): unknown[] => {
+    const message = objectOrEmpty(value);
+    const { content } = message;
+    if (message.role !== 'assistant') return [value];
+    if (typeof content === 'string') return content.trim() === '' ? [] : [value];
+    if (!Array.isArray(content) || !content.some(isBlank)) return [value];
+    const filled = content.filter((block) => !isBlank(block));
+    return filled.length > 0 ? [{ ...message, content: filled }] : [];
+  });
+  return kept.length === messages.length && kept.every((value, index) => value === messages[index]) ? messages : kept;
+}
+
+function isBlank(block: unknown): boolean {
+  const { type, text } = objectOrEmpty(block);
+  return type === 'text' && typeof text === 'string' && text.trim() === '';
+}
+
+/** A model that does not go on with its own answer is asked to continue. */
+function fitEnd({ prefill }: Rules, messages: unknown): unknown {
+  if (prefill === 'kept' || !Array.isArray(messages) || objectOrEmpty(messages.at(-1)).role !== 'assistant')
+    return messages;
+  return [...messages, { role: 'user', content: 'Continue.' }];
+}
+
+/** Blocks of tools that ran at Anthropic as text. A message of which nothing is left is removed. */
+function withoutServerTools(messages: unknown): unknown {
+  return arrayOrEmpty(messages).flatMap((value) => {
+    const message = objectOrEmpty(value);
+    const { content } = message;
+    if (!Array.isArray(content) || !content.some((block) => isVendorBlock(objectOrEmpty(block)))) return [value];
+    const kept = content.flatMap((block) => {
+      if (!isVendorBlock(objectOrEmpty(block))) return [block];
+      const text = textOfVendorBlock(objectOrEmpty(block));
+      return text === undefined ? [] : [{ type: 'text', text }];
+    });
+    return kept.length > 0 ? [{ ...message, content: kept }] : [];
+  });
+}
+
+function fitBlock(block: JsonObject): JsonObject {
+  if (block.type === 'tool_result') return withMember(block, 'content', mapItems(block.content, fitBlock));
+  const { source } = block;
+  if (block.type !== 'image' || !isObject(source) || source.type !== 'base64') return block;
+  const { media_type: declared, data } = source;
+  if (typeof declared !== 'string' || typeof data !== 'string') return block;
+  return withMember(
+    block,
+    'source',
+    withMember(source, 'media_type', typeOfData({ mediaType: declared, base64: data })),
+  );
+}
+
+/** The list with its objects changed, or the same value if none changes. */
+function mapItems(list: unknown, map: (item: JsonObject) => JsonObject): unknown {
+  if (!Array.isArray(list)) return list;
+  const mapped = list.map((item) => (isObject(item) ? map(item) : item));
+  return mapped.every((item, index) => item === list[index]) ? list : mapped;
+}
+
+function withMember(object: JsonObject, name: string, value: unknown): JsonObject {
+  return object[name] === value ? object : { ...object, [name]: value };
+}

@@ -1,0 +1,23 @@
+import { FAMILY_PROFILES } from './families.ts';
+import { BASE_RULES, FORMAT_PROFILES } from './formats.ts';
+import type { ModelIdentity, Profile, Rules } from './rules.ts';
+import { VENDOR_PROFILES } from './vendors.ts';
+
+/** All profiles. A later one overrides the rows of an earlier one. */
+export const PROFILES: readonly Profile[] = [...FORMAT_PROFILES, ...VENDOR_PROFILES, ...FAMILY_PROFILES];
+
+/** The rules of a model's upstream: those of its format, then of its vendor, then of its family. */
+export function rulesOf(model: ModelIdentity): Rules {
+  let rules = BASE_RULES;
+  for (const { covers, rows } of PROFILES) {
+    if (covers(model)) for (const { value } of rows) rules = { ...rules, ...value, ...joinLists(rules, value) };
+  }
+  return rules;
+}
+
+/** What a vendor and a family refuse is refused by both. */
+function joinLists(rules: Rules, { refused, refusedInMessages, refusedInTools }: Partial<Rules>): Partial<Rules> {
+  if (refused) return { refused: [...rules.refused, ...refused] };
+  if (refusedInMessages) return { refusedInMessages: [...rules.refusedInMessages, ...refusedInMessages] };
+  return refusedInTools ? { refusedInTools: [...rules.refusedInTools, ...refusedInTools] } : {};
+}

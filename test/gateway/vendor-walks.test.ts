@@ -1,0 +1,13 @@
+import { runWalks, VendorWalks } from './vendor-walks.ts';
+
+describe('walks between vendors', () => {
+  let walks: VendorWalks;
+
+  before(async () => {
+    walks = await VendorWalks.start();
+  });
+  after(() => walks.close());
+
+  it('walks: 500 conversations whose model changes at random are refused by no vendor and lose no text', () =>
+    runWalks(walks, 500, 20_261_125));
+});
