@@ -35,7 +35,9 @@ export function promptHead(body: JsonObject, header: (name: string) => string | 
 function sessionOfUser(user: unknown): string | undefined {
   const text = nonEmptyString(user);
   if (text === undefined) return undefined;
-  return nonEmptyString(objectOrEmpty(parseJson(text)).session_id) ?? /_session_([\w-]{8,})$/.exec(text)?.[1];
+  const [, ...after] = text.split('_session_');
+  const last = after.at(-1) ?? '';
+  return nonEmptyString(objectOrEmpty(parseJson(text)).session_id) ?? (/^[\w-]{8,}$/.test(last) ? last : undefined);
 }
 
 /** The line of Claude Code for Anthropic's servers differs in each request. */
