@@ -1,9 +1,10 @@
 // Builds everything that ships into dist/, and with --tests the suites that run inside VS Code into out/.
 // --watch builds on each change and prints one line with the state of build and types; --release leaves source maps out.
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
-import { diagramFrame } from './scripts/diagram-frame.ts';
+import { compressed } from './scripts/compressed.ts';
+import { diagramScript } from './scripts/diagram-script.ts';
 import { writeIconFont } from './scripts/icon-font.ts';
 import { writeLicenses } from './scripts/licenses.ts';
 import { withoutUnusedParts } from './scripts/unused-parts.ts';
@@ -40,9 +41,6 @@ const host = {
   plugins: [withoutUnusedParts()],
 };
 
-/** Paths of what is in the script of diagrams. */
-const inFrame = new Set();
-
 const page = {
   ...common,
   entryPoints: [
@@ -59,9 +57,10 @@ const page = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.ttf': 'file' },
-  plugins: [diagramFrame(import.meta.dirname, release, inFrame)],
   assetNames: '[name]',
 };
+
+const diagrams = diagramScript(import.meta.dirname, 'dist/webview', release);
 
 // The gateway serves it.
 const admin = { ...adminPage('dist/admin-page', release), sourcemap: common.sourcemap };
@@ -83,15 +82,18 @@ await mkdir('dist/admin-page', { recursive: true });
 writeIconFont(import.meta.dirname, 'dist/webview');
 // src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
 await mkdir('dist/chunks', { recursive: true });
-await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');
+await writeFile(
+  'dist/chunks/snapshot.json.br',
+  compressed(await readFile('src/catalog/public/snapshot.json'), release),
+);
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
 
-const jobs = [host, page, admin, ...(has('--tests') ? [suites] : [])];
+const jobs = [host, page, admin, diagrams, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {
   const report = new WatchReport();
   for (const job of jobs) await (await context({ ...job, logLevel: 'silent', plugins: [report.plugin()] })).watch();
 } else {
   const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
-  const shipped = built.slice(0, 3).flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  if (release) writeLicenses(import.meta.dirname, [...shipped, ...inFrame], ['@vscode/codicons']);
+  const shipped = built.slice(0, 4).flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
 }

@@ -2,17 +2,21 @@
  * How the gateway's admin page is built: scripts and styles with the hash of their content in the name, and one
  * document for each language. The build and the tests of the page use it.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
+import { compressed } from './compressed.ts';
 import { bundle, textsOf } from './localization.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Languages besides English, with the names of the page. */
 const TITLES = { en: 'Svc Gateway', de: 'Svc-Gateway' } as const;
 
-/** @param outdir folder of the page's files. */
-export function adminPage(outdir: string, minify: boolean): BuildOptions {
+/**
+ * @param outdir folder of the page's files.
+ * @param release minified, with compressed scripts and styles.
+ */
+export function adminPage(outdir: string, release: boolean): BuildOptions {
   return {
     entryPoints: [
       { in: join(ROOT, 'src/webview/admin/admin-page.tsx'), out: 'admin' },
@@ -28,13 +32,13 @@ export function adminPage(outdir: string, minify: boolean): BuildOptions {
     jsxImportSource: 'preact',
     logLevel: 'warning',
     legalComments: 'none',
-    minify,
+    minify: release,
     metafile: true,
-    plugins: [documents(outdir)],
+    plugins: [documents(outdir, release)],
   };
 }
 
-function documents(outdir: string): Plugin {
+function documents(outdir: string, release: boolean): Plugin {
   return {
     name: 'documents',
     setup: ({ onEnd }) => {
@@ -46,9 +50,15 @@ function documents(outdir: string): Plugin {
           const html = document({ language, title, script: find('.js'), style: find('.css'), words });
           writeFileSync(join(outdir, `admin.${language}.html`), html);
         }
+        if (release) for (const file of files) compress(join(outdir, file));
       });
     },
   };
+}
+
+function compress(file: string): void {
+  writeFileSync(`${file}.br`, compressed(readFileSync(file), true));
+  rmSync(file);
 }
 
 /** Only the texts of this page. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Megabytes that each update downloads. */
-const LIMIT = 1.62;
+const LIMIT = 1.5;
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const file = join(ROOT, `${name}-${version}.vsix`);

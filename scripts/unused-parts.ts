@@ -19,6 +19,8 @@ const REPLACED: readonly { readonly file: RegExp; readonly contents: string }[] 
     file: /@redis\/client\/dist\/lib\/command-metadata\/command-metadata-data\.js$/,
     contents: 'exports.COMMAND_METADATA = {};',
   },
+  // The same parser of HTTP twice: this one needs a CPU with SIMD, the other works everywhere and is as fast here.
+  { file: /undici\/lib\/llhttp\/llhttp_simd-wasm\.js$/, contents: "module.exports = require('./llhttp-wasm.js');" },
   // Writes HTML. It contains the names of all characters; only reading needs the other list.
   { file: /\/dom-serializer\/.*\/index\.js$/, contents: 'export default undefined; export const render = undefined;' },
 ];

@@ -78,6 +78,7 @@ describe('ChatSurface', () => {
       openLink: async () => undefined,
       existingPaths: async () => [],
       openPath: async () => undefined,
+      diagramScript: async () => '',
       run: () => undefined,
     };
     surface = new Surface(webview, host, conversation);

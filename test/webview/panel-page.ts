@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { diagramFrame } from '../../scripts/diagram-frame.ts';
+import { diagramScript } from '../../scripts/diagram-script.ts';
 import { writeIconFont } from '../../scripts/icon-font.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
@@ -71,21 +72,22 @@ export async function startPanelHost(): Promise<PanelHost> {
     target: 'chrome128',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    plugins: [diagramFrame(ROOT)],
     logLevel: 'warning',
   });
+  await build(diagramScript(ROOT, folder, false));
   writeIconFont(ROOT, folder);
   const strangers: string[] = [];
   const server = serve(folder, strangers);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  const script = brotliDecompressSync(readFileSync(join(folder, 'diagram-script.js.br'))).toString();
   const url = `http://127.0.0.1:${port}`;
   const browser = await launchChromium();
   return {
     browser,
     url,
     strangers,
-    open: (options = {}) => openPanel(browser, url, options),
+    open: (options = {}) => openPanel({ browser, url, script }, options),
     close: async () => {
       await browser.close();
       server.closeAllConnections();
@@ -127,7 +129,14 @@ function wordsOf(language: string): string {
   return language === 'en' ? '{}' : readFileSync(join(ROOT, 'l10n', `bundle.l10n.${language}.json`), 'utf8');
 }
 
-async function openPanel(browser: Browser, url: string, options: OpenOptions): Promise<Panel> {
+interface Served {
+  readonly browser: Browser;
+  readonly url: string;
+  /** Runs in the frame of diagrams. */
+  readonly script: string;
+}
+
+async function openPanel({ browser, url, script }: Served, options: OpenOptions): Promise<Panel> {
   const { theme = 'dark', width = 420, height = 720 } = options;
   const context = await browser.newContext({
     viewport: { width, height },
@@ -139,6 +148,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   observePage(page);
+  await page.exposeFunction('loadDiagramScript', () => tell(page, { type: 'diagram-script', text: script }));
   await page.addInitScript(
     ({ variables }) => {
       // VS Code puts the theme on the root element and gives the page this one function.
@@ -146,7 +156,10 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
       Object.assign(window, {
         said,
         acquireVsCodeApi: () => ({
-          postMessage: (message: unknown) => said.push(message),
+          postMessage: (message: { readonly type?: string }) => {
+            said.push(message);
+            if (message.type === 'load-diagram-script') void loadDiagramScript();
+          },
           // VS Code keeps it for a page that is hidden and loaded again.
           getState: () => JSON.parse(sessionStorage.getItem('state') ?? 'null') ?? undefined,
           setState: (next: unknown) => sessionStorage.setItem('state', JSON.stringify(next)),
@@ -167,22 +180,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
   await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
   return {
     page,
-    tell: async (...messages) => {
-      await inPage(
-        page,
-        'the host sends messages',
-        (list) => {
-          for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
-        },
-        messages,
-      );
-      // The message is drawn in the next frame.
-      await inPage(
-        page,
-        'drawn is no event',
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-      );
-    },
+    tell: (...messages) => tell(page, ...messages),
     sentMessages: (type) =>
       inPage(
         page,
@@ -193,6 +191,25 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
       ),
     close: () => context.close(),
   };
+}
+
+declare function loadDiagramScript(): Promise<void>;
+
+async function tell(page: Page, ...messages: readonly ToPage[]): Promise<void> {
+  await inPage(
+    page,
+    'the host sends messages',
+    (list) => {
+      for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+    },
+    messages,
+  );
+  // The message is drawn in the next frame.
+  await inPage(
+    page,
+    'drawn is no event',
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
 }
 
 /** A conversation of messages that follow one another. */

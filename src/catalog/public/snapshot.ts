@@ -1,16 +1,20 @@
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { type CatalogData, type CatalogProvider, EMPTY_CATALOG } from './catalog.ts';
 import { toRow } from './models-dev.ts';
 
-/**
- * Reads the catalog that ships with Svc. Call it on first use, not at start.
- *
- * @param file its location in a bundle; default: next to this source file.
- */
-export async function loadSnapshot(
-  file: string | URL = new URL('./snapshot.json', import.meta.url),
-): Promise<CatalogData> {
-  return readCatalog(JSON.parse(await readFile(file, 'utf8'))) ?? EMPTY_CATALOG;
+const FILE = new URL('./snapshot.json', import.meta.url);
+
+/** Reads the catalog that ships with Svc. Call it on first use, not at start. */
+export async function loadSnapshot(): Promise<CatalogData> {
+  return readCatalog(JSON.parse(await snapshotText())) ?? EMPTY_CATALOG;
+}
+
+/** What ships is compressed; beside this source file, it is text. */
+async function snapshotText(): Promise<string> {
+  const compressed = await readFile(new URL(`${FILE}.br`)).catch(() => undefined);
+  return compressed ? (await promisify(brotliDecompress)(compressed)).toString() : readFile(FILE, 'utf8');
 }
 
 /** Parses a stored catalog; `undefined` if the value is not one. Rows are checked if `strict`. */

@@ -28,6 +28,7 @@ const plain = z.object({
     'show-log',
     'attach',
     'carry-out-plan',
+    'load-diagram-script',
   ]),
 });
 

@@ -85,4 +85,6 @@ export type ToPage =
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
   /** Answers `check-paths`: `found` are files of the workspace. */
   | { readonly type: 'paths'; readonly paths: readonly string[]; readonly found: readonly string[] }
+  /** Answers `load-diagram-script`: the script of the frame in which diagrams are drawn. */
+  | { readonly type: 'diagram-script'; readonly text: string }
   | { readonly type: 'focus' };

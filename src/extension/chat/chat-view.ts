@@ -11,7 +11,7 @@ import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
 import { showError, showInformation } from '../foreign-text.ts';
 import { workspaceId } from '../models/editor-models.ts';
-import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
+import { readDiagramScript, webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { Attach, refused } from './attachments/attach.ts';
 import { pickAttachments } from './attachments/attach-picker.ts';
 import { Complete } from './attachments/mention-completions.ts';
@@ -252,6 +252,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       openLink,
       existingPaths,
       openPath,
+      diagramScript: () => readDiagramScript(this.#deps.extension),
       setKey: (provider) => void vscode.commands.executeCommand('svc.key.set', provider),
       run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
     };

@@ -52,6 +52,8 @@ export interface SurfaceHost extends MessageSources {
   /** The paths that are files of the workspace. */
   readonly existingPaths: (paths: readonly string[]) => Promise<readonly string[]>;
   readonly openPath: (path: string) => Promise<void>;
+  /** The script of the frame in which diagrams are drawn. */
+  readonly diagramScript: () => Promise<string>;
   readonly run: (
     command:
       | 'pick-model'
@@ -293,6 +295,8 @@ export class Surface {
       }
       case 'open-path':
         return this.#host.openPath(message.path);
+      case 'load-diagram-script':
+        return this.#post({ type: 'diagram-script', text: await this.#host.diagramScript() });
       case 'pick-model':
       case 'choose-tools':
       case 'add-provider':

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import * as vscode from 'vscode';
 import { contentPolicy } from './content-policy.ts';
 
@@ -18,6 +20,12 @@ export function webviewOptions(extension: vscode.Uri): vscode.WebviewOptions {
     enableCommandUris: false,
     localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview')],
   };
+}
+
+/** The script of the frame in which diagrams are drawn. It ships compressed, because it is the largest file. */
+export async function readDiagramScript(extension: vscode.Uri): Promise<string> {
+  const file = vscode.Uri.joinPath(extension, 'dist', 'webview', 'diagram-script.js.br');
+  return (await promisify(brotliDecompress)(await vscode.workspace.fs.readFile(file))).toString();
 }
 
 export function webviewHtml(webview: vscode.Webview, extension: vscode.Uri, page: WebviewPage): string {

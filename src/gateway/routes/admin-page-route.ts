@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -97,11 +97,14 @@ function languageOf(context: RequestContext): 'de' | 'en' {
   return known === 'de' ? 'de' : 'en';
 }
 
+/** What ships is compressed with Brotli, which browsers accept only from HTTPS and their own machine. */
 function readFiles(folder: string | undefined): ReadonlyMap<string, PageFile> {
   if (folder === undefined) throw missing();
   return new Map(
-    readdirSync(folder).map((name) => {
-      const bytes = readFileSync(path.join(folder, name));
+    readdirSync(folder).map((file) => {
+      const stored = readFileSync(path.join(folder, file));
+      const name = file.replace(/\.br$/, '');
+      const bytes = name === file ? stored : brotliDecompressSync(stored);
       const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
       const type = TYPES[path.extname(name)] ?? 'application/octet-stream';
       return [name, { type, bytes, gzip: gzipSync(bytes, { level: 9 }), tag }];

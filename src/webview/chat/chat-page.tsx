@@ -4,6 +4,7 @@ import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
 import { codeAction, toggleFold } from './markdown/code-block.ts';
+import { drawDiagramsWith } from './markdown/diagram.ts';
 import { DrawLater } from './markdown/draw-later.ts';
 import { warmUp } from './markdown/markdown-writer.ts';
 import { PathLinks } from './markdown/path-links.ts';
@@ -89,6 +90,10 @@ state.session.subscribe((session) => {
 state.planning.value = link.memory.planning ?? false;
 state.planning.subscribe((planning) => link.remember({ planning }));
 const paths = new PathLinks(link);
+drawDiagramsWith(() => {
+  link.post({ type: 'load-diagram-script' });
+  return new Promise((resolve) => state.diagramScript.subscribe((text) => text !== undefined && resolve(text)));
+});
 state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, answer.found));
 listenForClicks(link);
 listenForDrops(link, state);

@@ -50,6 +50,8 @@ export class ConversationState {
     items: [],
   });
   /** The last answer to `check-paths`. */
+  /** The script of the frame in which diagrams are drawn, after it was requested. */
+  readonly diagramScript = signal<string | undefined>(undefined);
   readonly foundPaths = signal<Extract<ToPage, { type: 'paths' }> | undefined>(undefined);
   /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
@@ -159,6 +161,9 @@ export class ConversationState {
         return;
       case 'paths':
         this.foundPaths.value = message;
+        return;
+      case 'diagram-script':
+        this.diagramScript.value = message.text;
         return;
       case 'turns':
         this.turns.value = message.turns;

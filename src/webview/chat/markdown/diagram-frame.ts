@@ -21,7 +21,7 @@ export class DiagramFrame {
   #count = 0;
   #idle: number | undefined;
 
-  /** @param script runs in the frame; see `scripts/diagram-frame.ts`. */
+  /** @param script runs in the frame; see `scripts/diagram-script.ts`. */
   constructor(script: string) {
     this.#script = script;
   }

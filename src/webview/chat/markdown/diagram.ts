@@ -1,4 +1,3 @@
-/// <reference path="../../diagram/script-text.d.ts" />
 import { t } from '../../shared/words.ts';
 import type { DiagramFrame } from './diagram-frame.ts';
 
@@ -9,7 +8,13 @@ const MAX_SOURCE = 20_000;
 const failed = new Map<string, unknown>();
 const MAX_FAILED = 200;
 
+let loadScript: () => Promise<string> = () => Promise.reject(new Error('The page has not set it.'));
 let loaded: Promise<DiagramFrame> | undefined;
+
+/** @param load gets the text of `src/webview/diagram/diagram-script.ts`. Called for the first diagram. */
+export function drawDiagramsWith(load: () => Promise<string>): void {
+  loadScript = load;
+}
 
 /** True for a code block whose source is a diagram. */
 export function isDiagram(language: string, source: string): boolean {
@@ -37,8 +42,8 @@ export function withoutConfiguration(source: string): string {
  */
 export async function drawDiagram(source: string): Promise<HTMLImageElement> {
   if (failed.has(source)) throw failed.get(source);
-  loaded ??= Promise.all([import('./diagram-frame.ts'), import('diagram-script-text')]).then(
-    ([{ DiagramFrame }, { default: script }]) => new DiagramFrame(script),
+  loaded ??= Promise.all([import('./diagram-frame.ts'), loadScript()]).then(
+    ([{ DiagramFrame }, script]) => new DiagramFrame(script),
   );
   const frame = await loaded;
   const dark = !document.body.matches('.vscode-light, .vscode-high-contrast-light');

@@ -1,8 +1,7 @@
-import { build, type Plugin } from 'esbuild';
-
-/** What the page imports: the text of the script that runs in the frame of diagrams. */
-const IMPORTED = 'diagram-script-text';
-const ENTRY = 'src/webview/diagram/diagram-script.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { compressed } from './compressed.ts';
 
 /** Mermaid loads each kind of diagram with an import of its own. The others need large parsers or are rare. */
 const KINDS = new Set([
@@ -17,34 +16,36 @@ const KINDS = new Set([
 const UNUSED = /^(?:katex|cytoscape.*|d3-sankey|@upsetjs\/venn\.js)$/;
 
 /**
- * Makes the script a module that exports its text, because the frame has no origin from which it could load a file.
+ * How the script of the frame of diagrams is built. It ships compressed; the page gets its text from the extension and
+ * puts it into the frame, which has no origin from which it could load a file.
  *
- * @param inputs receives the paths of what the text contains, for the licences.
+ * @param outdir folder of the result, `diagram-script.js.br`.
+ * @param release compresses as much as possible, which takes seconds.
  */
-export function diagramFrame(root: string, release = true, inputs: Set<string> = new Set()): Plugin {
+export function diagramScript(root: string, outdir: string, release: boolean): BuildOptions {
   return {
-    name: 'diagram-frame',
-    setup(page) {
-      page.onResolve({ filter: /^diagram-script-text$/ }, () => ({ path: IMPORTED, namespace: IMPORTED }));
-      page.onLoad({ filter: /.*/, namespace: IMPORTED }, async () => {
-        const { outputFiles, metafile } = await build({
-          absWorkingDir: root,
-          entryPoints: [ENTRY],
-          bundle: true,
-          minify: release,
-          write: false,
-          metafile: true,
-          format: 'iife',
-          platform: 'browser',
-          target: 'chrome128',
-          legalComments: 'none',
-          logLevel: 'warning',
-          plugins: [onlyUsed(root)],
-        });
-        const files = Object.keys(metafile.inputs).filter((file) => !file.includes(':'));
-        for (const file of files) inputs.add(file);
-        const watchFiles = files.filter((file) => file.startsWith('src/')).map((file) => `${root}/${file}`);
-        return { contents: outputFiles[0]?.text ?? '', loader: 'text', watchFiles };
+    absWorkingDir: root,
+    entryPoints: ['src/webview/diagram/diagram-script.ts'],
+    outdir,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: 'chrome128',
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [onlyUsed(root), compressing(outdir, release)],
+  };
+}
+
+function compressing(outdir: string, release: boolean): Plugin {
+  return {
+    name: 'compressing',
+    setup: ({ onEnd }) => {
+      onEnd(({ outputFiles }) => {
+        const [script] = outputFiles ?? [];
+        if (script) writeFileSync(join(outdir, 'diagram-script.js.br'), compressed(script.contents, release));
       });
     },
   };
