@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { loadSettings } from '../config/load/load.ts';
+import type { Credential } from '../config/settings/origin.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/gateway-deps.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
@@ -92,7 +93,7 @@ export async function openGatewayState(
   // With Postgres, each worker is a gateway of its own.
   const local = opened.state.database === undefined ? undefined : workers;
   try {
-    const redis = await openRates(current(), opened.state, log);
+    const redis = await openRates(current, opened.state, log);
     return {
       ...opened,
       state: { ...opened.state, rates: redis ?? local, budgets: local },
@@ -111,8 +112,9 @@ async function openStored(io: Io, current: () => GatewaySettings, log: Log): Pro
   const settings = current();
   if (settings.state !== undefined) {
     const { openReplica } = await import('../gateway/postgres/open-postgres.ts');
+    const { describeServer } = await import('../gateway/postgres/postgres-address.ts');
     const shared = await openReplica({
-      url: settings.state.secret.reveal(),
+      url: currentAddress(settings.state, () => current().state, describeServer),
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,
@@ -133,12 +135,41 @@ async function openStored(io: Io, current: () => GatewaySettings, log: Log): Pro
   };
 }
 
+function addressOf(rateStore: GatewaySettings['rateStore']): Credential | undefined {
+  return rateStore === 'memory' || rateStore === 'state' ? undefined : rateStore;
+}
+
+/**
+ * The address of a server as it is now: a rotated password takes effect with the next connection. Another server takes
+ * effect with the next start, because the gateway would have two states.
+ */
+function currentAddress(
+  first: Credential,
+  current: () => Credential | undefined,
+  describe: (url: string) => string,
+): () => string {
+  const started = first.secret.reveal();
+  const server = describe(started);
+  return () => {
+    const url = current()?.secret.reveal();
+    try {
+      return url !== undefined && describe(url) === server ? url : started;
+    } catch {
+      // It can't be read. The problem of the configuration is reported where it is loaded.
+      return started;
+    }
+  };
+}
+
 async function openRates(
-  { rateStore }: GatewaySettings,
+  current: () => GatewaySettings,
   { shared }: OpenedState['state'],
   log: Log,
 ): Promise<SharedRateServer | undefined> {
-  if (rateStore === 'memory' || rateStore === 'state') return undefined;
+  const rateStore = addressOf(current().rateStore);
+  if (rateStore === undefined) return undefined;
   const { RedisRates } = await import('../gateway/redis/redis-rates.ts');
-  return RedisRates.open({ url: rateStore.secret.reveal(), log, replicas: () => shared?.replicas });
+  const { describeRedis } = await import('../gateway/redis/redis-connection.ts');
+  const url = currentAddress(rateStore, () => addressOf(current().rateStore), describeRedis);
+  return RedisRates.open({ url, log, replicas: () => shared?.replicas });
 }

@@ -13,8 +13,8 @@ export interface SharedState {
   /** Keeps rows on the local disk until the server has them. */
   readonly rows: RowStore;
   readonly claimAlert: ClaimAlert;
-  /** The server does not answer; or it has not for so long that keys must not be used. */
-  readonly status: 'ok' | 'away' | 'stale';
+  /** The server can't be written; it does not answer; or it has not for so long that keys must not be used. */
+  readonly status: 'ok' | 'read-only' | 'away' | 'stale';
   readonly stale: boolean;
   /** Shares of budgets, which are subtracted in the shared state before they are spent. */
   readonly budgets: SharedBudgets;

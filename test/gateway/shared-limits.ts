@@ -251,7 +251,7 @@ export class RedisReplica {
   ): Promise<RedisReplica> {
     // On a busy machine, a call may take longer than the half second of the product.
     const times = { callMs: 3_000, ...(minuteMs === undefined ? {} : { minuteMs }) };
-    const server = await RedisRates.open({ url, log, ...times });
+    const server = await RedisRates.open({ url: () => url, log, ...times });
     const replica = new RedisReplica(server, limits);
     await server.ready();
     return replica;

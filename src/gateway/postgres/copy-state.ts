@@ -25,8 +25,7 @@ const OWN_TABLES = ['schema', 'key_changes', 'retained', 'usage_sealed'];
 async function commonTables(sql: Sql, database: DatabaseSync): Promise<readonly Table[]> {
   const rows = await sql(
     `SELECT table_name, column_name, data_type, is_identity FROM information_schema.columns
-      WHERE table_schema = $1 ORDER BY table_name <> 'keys', table_name, ordinal_position`,
-    [SCHEMA],
+      WHERE table_schema = '${SCHEMA}' ORDER BY table_name <> 'keys', table_name, ordinal_position`,
   );
   const tables = Map.groupBy(rows, ({ table_name }) => String(table_name));
   return [...tables].flatMap(([name, described]) => {

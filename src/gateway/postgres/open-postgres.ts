@@ -4,8 +4,9 @@ import { Unavailable } from '../servers/unavailable.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Outbox } from './outbox.ts';
+import { describeServer } from './postgres-address.ts';
 import { PostgresAdmin } from './postgres-admin.ts';
-import { describeServer, PostgresConnection } from './postgres-connection.ts';
+import { PostgresConnection } from './postgres-connection.ts';
 import { migratePostgres } from './postgres-tables.ts';
 import { Replica, type ReplicaInput } from './replica.ts';
 
@@ -38,14 +39,14 @@ export interface SharedStateInput extends Omit<ReplicaInput, 'outbox'> {
 export async function openReplica({ outbox: fileOf, ...input }: SharedStateInput): Promise<SharedState> {
   const { url } = input;
   // An address that can't be read must not create files.
-  describeServer(url);
+  describeServer(url());
   const outbox = await Outbox.open(fileOf);
   const replica = new Replica({ ...input, outbox });
   try {
     await replica.open();
   } catch (thrown) {
     outbox.close();
-    throw unusable(url, thrown);
+    throw unusable(url(), thrown);
   }
   return replica;
 }

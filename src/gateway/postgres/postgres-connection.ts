@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import type { Client, QueryResultRow } from 'pg';
-import { SvcError } from '../../wire/errors/svc-error.ts';
-import { parseAddress, withoutSecrets } from '../servers/server-address.ts';
+import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
+import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
 
 /** A row. 64-bit integers and sums are text. */
 export type Row = Readonly<QueryResultRow>;
@@ -16,12 +16,14 @@ export interface ConnectionOptions {
   readonly notified?: () => void;
 }
 
-/** Name of the schema. Nothing outside of it is read or changed. */
-export const SCHEMA = 'svc';
+/** In a statement: the name of the schema. Nothing outside of it is read or changed. */
+export const SCHEMA = '$schema$';
 /** The settings end with the transaction, so that a pooler may share connections. */
 const SETTINGS = `SET LOCAL search_path TO ${SCHEMA}; SET LOCAL idle_in_transaction_session_timeout = 5000`;
 /** Milliseconds after the deadline of this side until the server ends a statement: it must not run on for no one. */
 const AFTER_DEADLINE_MS = 1_000;
+/** Round trips of the longest transactions. Their deadlines must be possible for a server on another continent. */
+const ROUND_TRIPS = 8;
 /** Milliseconds for a connection that cancels a statement. */
 const CANCEL_MS = 3_000;
 
@@ -37,18 +39,25 @@ export interface TransactionOptions {
  * Each has a deadline, so a server that is frozen is one that is away.
  */
 export class PostgresConnection {
-  readonly #url: string;
+  readonly #address: () => string;
   readonly #options: ConnectionOptions;
-  #open: { readonly client: Client; readonly socket: Socket } | undefined;
+  #open: { readonly client: Client; readonly socket: Socket; readonly schema: string } | undefined;
   /** The socket of a connection that is being opened. */
   #opening: Socket | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Of the connection that is or was open: what errors may repeat. */
+  #url = '';
+  /** Milliseconds of the fastest answer: not more than the network takes and a little. */
+  #roundTripMs = 0;
 
-  /** @throws SvcError configuration_error for an address that can't be read. */
-  constructor(url: string, options: ConnectionOptions = {}) {
-    describeServer(url);
-    this.#url = url;
+  /**
+   * @param address is read for each connection, because passwords are rotated.
+   * @throws SvcError configuration_error for an address that can't be read.
+   */
+  constructor(address: string | (() => string), options: ConnectionOptions = {}) {
+    this.#address = typeof address === 'string' ? () => address : address;
+    readPostgresAddress(this.#address());
     this.#options = options;
   }
 
@@ -98,7 +107,7 @@ export class PostgresConnection {
 
   /** The process must be in a transaction of this object. If the server can't be asked, the deadline ends the statement. */
   async #cancel(pid: number): Promise<void> {
-    const other = new PostgresConnection(this.#url, { connectMs: CANCEL_MS });
+    const other = new PostgresConnection(this.#address, { connectMs: CANCEL_MS });
     const cancel = (sql: Sql) => sql('SELECT pg_cancel_backend($1)', [pid]);
     await other.call(CANCEL_MS, cancel).catch(() => undefined);
     other.close();
@@ -111,6 +120,11 @@ export class PostgresConnection {
     return turn;
   }
 
+  /** Closes the connection until the next call. */
+  rest(): void {
+    this.#drop();
+  }
+
   /** Does not wait for running calls. */
   close(): void {
     this.#closed = true;
@@ -121,49 +135,71 @@ export class PostgresConnection {
   async #attempt<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.#closed) throw new Unavailable('the connection is closed');
     try {
-      const client = this.#open?.client ?? (await this.#connect());
+      const { client, schema } = this.#open ?? (await this.#connect());
       const sql: Sql = async (text, values = []) => {
-        if (values.length === 0) return (await client.query(text)).rows;
-        return (await client.query(text, [...values])).rows;
+        const query = text.replaceAll(SCHEMA, schema);
+        const asked = performance.now();
+        const { rows } = await (values.length === 0 ? client.query(query) : client.query(query, [...values]));
+        const took = performance.now() - asked;
+        if (this.#roundTripMs === 0 || took < this.#roundTripMs) this.#roundTripMs = took;
+        return rows;
       };
-      return await within(deadlineMs, work(sql));
+      return await within(deadlineMs + Math.ceil(ROUND_TRIPS * this.#roundTripMs), work(sql));
     } catch (thrown) {
       if (!isUnavailable(thrown)) throw thrown;
       this.#drop();
-      throw thrown instanceof Unavailable ? thrown : new Unavailable(withoutSecrets(thrown, this.#url));
+      if (thrown instanceof Unavailable) throw thrown;
+      // Shutdown and start of the server, and failures of the connection, are no answers.
+      const answered = !/^(?:08|57P)/.test(sqlState(thrown) ?? '08');
+      throw new Unavailable(withoutSecrets(thrown, this.#url), { answered });
     }
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<{ readonly client: Client; readonly schema: string }> {
+    this.#url = this.#address();
+    const address = readPostgresAddress(this.#url);
+    this.#roundTripMs = 0;
+    try {
+      return await this.#login(address, address.connectionString);
+    } catch (thrown) {
+      if (!address.plainWithoutTls || !(thrown instanceof Unavailable) || !WITHOUT_TLS.test(thrown.reason))
+        throw thrown;
+      const plain = new URL(address.connectionString);
+      plain.searchParams.set('sslmode', 'disable');
+      return this.#login(address, plain.href);
+    }
+  }
+
+  async #login({ schema }: PostgresAddress, connectionString: string) {
     const { Client } = await import('pg');
     const { connectMs = 3_000, notified } = this.#options;
     const socket = new Socket();
     this.#opening = socket;
-    const client = new Client({
-      connectionString: this.#url,
-      application_name: 'svc',
-      stream: () => socket,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 5_000,
-    });
-    // Calls report failures; this one would end the process.
-    client.on('error', () => this.#drop(client));
-    if (notified !== undefined) client.on('notification', notified);
     try {
+      const client = new Client({
+        connectionString,
+        application_name: 'svc',
+        stream: () => socket,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 5_000,
+      });
+      // Calls report failures; this one would end the process.
+      client.on('error', () => this.#drop(client));
+      if (notified !== undefined) client.on('notification', notified);
       await within(connectMs, client.connect());
-      if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${SCHEMA}`));
+      if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${schema}`));
       // A socket that nothing closes would keep the process alive.
       if (this.#closed) throw new Unavailable('the connection is closed');
+      this.#open = { client, socket, schema };
+      return this.#open;
     } catch (thrown) {
       socket.destroy();
       if (thrown instanceof Unavailable) throw thrown;
       // Wrong users and passwords (28), unknown databases (3D), and errors of TLS or of the login.
-      throw new Unavailable(withoutSecrets(thrown, this.#url), !isUnavailable(thrown));
+      throw new Unavailable(withoutSecrets(thrown, this.#url), { refused: !isUnavailable(thrown) });
     } finally {
       this.#opening = undefined;
     }
-    this.#open = { client, socket };
-    return client;
   }
 
   /** Closes the socket, because a frozen server does not answer to a polite end. */
@@ -173,6 +209,9 @@ export class PostgresConnection {
     this.#open = undefined;
   }
 }
+
+/** The words of pg about a server that answers `N` to the request for TLS. */
+const WITHOUT_TLS = /does not support SSL/;
 
 /**
  * Connection failures (08), shutdown and start of the server (57P), too many connections (53), a server that became a
@@ -194,18 +233,4 @@ export function sqlState(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
   const { code } = thrown;
   return typeof code === 'string' && 'severity' in thrown ? code : undefined;
-}
-
-/** `host:5432/database`. @throws SvcError configuration_error for an address that can't be read. */
-export function describeServer(url: string): string {
-  const parsed = parseAddress(url);
-  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
-    throw new SvcError({
-      errorType: 'configuration_error',
-      message: '“gateway.state” is no address of a Postgres database.',
-      action: 'Use “sqlite” or “postgres://user@host:5432/database”. Encode special characters of the password.',
-    });
-  }
-  const host = parsed.searchParams.get('host') ?? parsed.hostname;
-  return `${host === '' ? 'localhost' : host}:${parsed.port === '' ? '5432' : parsed.port}${parsed.pathname}`;
 }

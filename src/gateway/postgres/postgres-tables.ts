@@ -149,7 +149,9 @@ export async function migratePostgres(connection: PostgresConnection, readMs: nu
     await lock(sql, 'migration');
     // Another process may have migrated the state in the meantime.
     const from = await readVersion(sql);
-    await sql(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    // The right to create a schema is not required if it exists.
+    const [schema] = await sql(`SELECT 1 FROM pg_namespace WHERE nspname = '${SCHEMA}'`);
+    if (schema === undefined) await sql(`CREATE SCHEMA ${SCHEMA}`);
     for (const { version, minReader, sql: text } of MIGRATIONS) {
       if (version <= from) continue;
       await sql(text);

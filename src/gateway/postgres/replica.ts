@@ -14,19 +14,20 @@ import { Unavailable } from '../servers/unavailable.ts';
 import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
+import { describeServer } from './postgres-address.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { PostgresBudgets } from './postgres-budgets.ts';
-import { describeServer, PostgresConnection, SCHEMA } from './postgres-connection.ts';
+import { PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';
 import { migratePostgres } from './postgres-tables.ts';
-import { beat, listReplicas } from './replicas-table.ts';
+import { beat, type FailoverSign, listReplicas, look } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
 export interface ReplicaInput {
-  /** Address of the database, with its password. */
-  readonly url: string;
+  /** Address of the database, with its password. Read for each connection, because passwords are rotated. */
+  readonly url: () => string;
   readonly outbox: Outbox;
   readonly log: Log;
   /** Milliseconds without an answer of Postgres after which keys are no longer known. */
@@ -49,8 +50,21 @@ const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
 /** Milliseconds after which the connection for notifications is tested. It may be dead without an error. */
 const LISTEN_MS = 5_000;
+/** Milliseconds without it after the server had no free connection for what is needed. */
+const REST_MS = 60_000;
+const NO_FREE_CONNECTION = /too many (?:connections|clients)|connection slots|no more connections/;
 /** Deadlines in milliseconds. */
 const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
+const ROWS_WAIT = {
+  alert: 'state-rows',
+  failed: 'rows of the ledger can’t be stored: they wait on the disk',
+  answered: 'rows of the ledger are stored again',
+};
+const SHARES_FAIL = {
+  alert: 'state-read-only',
+  failed: 'the state can be read and not be written: keys are valid, and shares of budgets and rates are not renewed',
+  answered: 'the state can be written again',
+};
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
 const OPEN_MS = { withKeys: 700, withoutKeys: 5_000 } as const;
 
@@ -63,7 +77,11 @@ export class Replica implements SharedState {
   readonly #outbox: Outbox;
   readonly #input: ReplicaInput;
   readonly #server: string;
+  /** Whether keys can be read. */
   readonly #health: ServerHealth;
+  /** Whether this replica can say that it lives, and get shares. */
+  readonly #writing: ServerHealth;
+  readonly #storing: ServerHealth;
   /** For changes and leases, and for rows, so that a large batch delays no change. */
   readonly #control: PostgresConnection;
   /** For notifications alone, so that a look for changes does not depend on it. A pooler may refuse `LISTEN`. */
@@ -93,19 +111,22 @@ export class Replica implements SharedState {
   #again = false;
   #disposed = false;
   #facts: (() => string) | undefined;
+  #failoverSign: FailoverSign = 'control';
   replicas = 1;
 
   constructor(input: ReplicaInput) {
     this.#input = input;
     this.#outbox = input.outbox;
-    this.#server = describeServer(input.url);
+    this.#server = describeServer(input.url());
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
-    this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS });
+    this.#writing = new ServerHealth(input.log, this.#server, SHARES_FAIL);
+    this.#storing = new ServerHealth(input.log, this.#server, ROWS_WAIT);
+    this.#control = new PostgresConnection(input.url);
     this.#listener = new PostgresConnection(input.url, { notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
     this.#leases = new BudgetLeases(new PostgresBudgets(this.#control, input.outbox.replica), () => this.#askSoon(0));
     this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
-      lostAt: () => this.#health.awayAt,
+      lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
       wake: (delay) => this.#askSoon(delay),
     });
     this.#adminConnection = new PostgresConnection(input.url);
@@ -113,7 +134,8 @@ export class Replica implements SharedState {
       ...input,
       connection: this.#rows,
       health: this.#health,
-      failed: (thrown) => this.#failed(thrown),
+      stored: () => this.#storing.answered(),
+      failed: (thrown) => this.#fails(this.#storing, thrown),
     });
     this.admin = new PostgresAdmin(this.#adminConnection);
   }
@@ -167,13 +189,8 @@ export class Replica implements SharedState {
 
   async ready(): Promise<void> {
     if (this.#health.away) return;
-    try {
-      // Shares of a replica that has not said that it lives do not count for others.
-      await this.#beat();
-      await this.#askForShares(true);
-    } catch (thrown) {
-      this.#failed(thrown);
-    }
+    // Shares of a replica that has not said that it lives do not count for others.
+    if (await this.#beat()) await this.#askForShares(true);
   }
 
   /** Whether the keys are so old that they must not be used. */
@@ -181,8 +198,10 @@ export class Replica implements SharedState {
     return performance.now() - this.#confirmed > Math.max(this.#input.maxStaleMs, LATE_MS);
   }
 
-  get status(): 'ok' | 'away' | 'stale' {
-    return this.stale ? 'stale' : this.#health.away ? 'away' : 'ok';
+  get status(): SharedState['status'] {
+    if (this.stale) return 'stale';
+    if (this.#health.away) return 'away';
+    return this.#writing.away || this.#storing.away ? 'read-only' : 'ok';
   }
 
   get waiting(): number {
@@ -235,7 +254,7 @@ export class Replica implements SharedState {
     this.#askTimer = setTimeout(() => {
       this.#askAt = Number.POSITIVE_INFINITY;
       this.#asked = performance.now();
-      if (!this.#health.away) void this.#askForShares(false);
+      if (!this.#health.away && !this.#writing.away) void this.#askForShares(false);
     }, at - performance.now()).unref();
   }
 
@@ -246,9 +265,9 @@ export class Replica implements SharedState {
     try {
       await this.#leases.ask(gateway.budgets(), all, (budget) => gateway.spent(budget));
       if (this.#input.sharedRates) await this.#rateLeases.ask(gateway.rates(), all);
-      this.#health.answered();
+      this.#writing.answered();
     } catch (thrown) {
-      this.#failed(thrown);
+      this.#fails(this.#writing, thrown);
     }
   }
 
@@ -266,7 +285,7 @@ export class Replica implements SharedState {
   async #poll(): Promise<void> {
     const asked = performance.now();
     try {
-      const changes = await this.#beat();
+      const changes = await this.#lookForChanges();
       if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
         const known = new Set(this.#keys.map(({ name }) => name));
         await this.#load(this.#control);
@@ -275,11 +294,13 @@ export class Replica implements SharedState {
       this.#confirm(asked);
       this.#health.answered();
       this.#listen(asked);
-      this.#leases.answeredAt = asked;
-      await this.#askForShares(true);
     } catch (thrown) {
       this.#failed(thrown);
+      return;
     }
+    if (!(await this.#beat())) return;
+    this.#leases.answeredAt = asked;
+    await this.#askForShares(true);
   }
 
   #listen(now: number): void {
@@ -301,11 +322,28 @@ export class Replica implements SharedState {
     gateway.keys(this.#keys);
   }
 
-  /** Says that this replica lives. @returns the number of the last change. */
-  async #beat(): Promise<number> {
-    const { changes, others, server, wantedWindows, wantedRates } = await this.#control.call(DEADLINE.poll, (sql) =>
-      beat(sql, this.#outbox.replica, this.#facts?.()),
-    );
+  /** Says that this replica lives. @returns whether it could. */
+  async #beat(): Promise<boolean> {
+    try {
+      await this.#control.call(DEADLINE.poll, (sql) => beat(sql, this.#outbox.replica, this.#facts?.()));
+      return true;
+    } catch (thrown) {
+      this.#fails(this.#writing, thrown);
+      return false;
+    }
+  }
+
+  /** @returns the number of the last change. */
+  async #lookForChanges(): Promise<number> {
+    const ask = () => this.#control.call(DEADLINE.poll, (sql) => look(sql, this.#outbox.replica, this.#failoverSign));
+    const seen = await ask().catch((thrown: unknown) => {
+      if (thrown instanceof Unavailable || this.#failoverSign === 'start') throw thrown;
+      // The first question may have failed for another reason. The second one then fails for it, too.
+      this.#failoverSign = 'start';
+      this.#input.log.info({ error: this.#text(thrown) }, 'a failover is noticed by the start of the server');
+      return ask();
+    });
+    const { changes, others, server, wantedWindows, wantedRates } = seen;
     this.replicas = others + 1;
     this.#rateLeases.replicas = this.replicas;
     this.#noticeFailover(server);
@@ -350,9 +388,36 @@ export class Replica implements SharedState {
     }
   }
 
+  #text(thrown: unknown): string {
+    return thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, this.#input.url());
+  }
+
+  /** A kind of work fails. An error of the server about a statement is no reason to call the server away. */
+  #fails(health: ServerHealth, thrown: unknown): void {
+    const error = this.#text(thrown);
+    if (NO_FREE_CONNECTION.test(error)) this.#restListener();
+    const silent = thrown instanceof Unavailable && !thrown.answered;
+    if (health === this.#health) health.failed(error);
+    else if (silent) void this.#failsUnlessAway(health, error);
+    else if (!this.#health.away) health.failed(error);
+  }
+
+  /** Without an answer, the whole server may be away, which the next look for changes tells. */
+  async #failsUnlessAway(health: ServerHealth, error: string): Promise<void> {
+    await this.#polling;
+    this.look();
+    await this.#polling;
+    if (!this.#disposed && !this.#health.away) health.failed(error);
+  }
+
+  /** What is needed comes first: changes are found each second without notifications, too. */
+  #restListener(): void {
+    this.#listener.rest();
+    this.#listened = performance.now() + REST_MS - LISTEN_MS;
+  }
+
   #failed(thrown: unknown): void {
-    if (thrown instanceof Unavailable) this.#health.failed(thrown.reason);
-    else this.#input.log.error({ error: withoutSecrets(thrown, this.#input.url) }, 'state in Postgres');
+    this.#fails(this.#health, thrown);
     if (!this.stale || this.#stale) return;
     this.#stale = true;
     this.#input.log.error({ alert: 'state-stale' }, 'the keys are too old: requests with stored keys are refused');

@@ -6,8 +6,8 @@ import { SCHEMA, type Sql } from './postgres-connection.ts';
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
 
-/** What a replica learns each time it says that it lives. */
-export interface Beat {
+/** What a replica learns each time it looks for changes. */
+export interface Look {
   /** The number of the last change of keys. */
   readonly changes: number;
   /** The other replicas that live. */
@@ -19,29 +19,48 @@ export interface Beat {
   readonly wantedRates: ReadonlySet<string>;
 }
 
-/** Says that a replica lives. @param facts what the replica says about itself, as JSON. */
-export async function beat(sql: Sql, replica: string, facts: string | undefined): Promise<Beat> {
+/**
+ * How a failover is noticed. `control`: by the timeline, which only changes then. `start`: by the time of the server's
+ * start, for servers that refuse the functions of `control` to this role. A restart then counts as a failover, and the
+ * last rows are sent once more for nothing.
+ */
+export type FailoverSign = 'control' | 'start';
+
+const SERVER: Readonly<Record<FailoverSign, string>> = {
+  control: `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
+    (SELECT timeline_id FROM pg_control_checkpoint())`,
+  start: 'pg_postmaster_start_time()::text',
+};
+
+/** Reads only, so that a server that can't be written still tells which keys are valid. */
+export async function look(sql: Sql, replica: string, sign: FailoverSign): Promise<Look> {
   const [row] = await sql(
-    `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
-      ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts)
-    SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
+    `SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
       (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
         WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
       (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
         WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
       (SELECT count(*) FROM ${SCHEMA}.replicas
         WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS others,
-      (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
-      (SELECT system_identifier FROM pg_control_system()) AS server`,
-    [replica, hostname(), facts ?? null],
+      ${SERVER[sign]} AS server`,
+    [replica],
   );
   return {
     changes: Number(row?.changes),
     others: Number(row?.others),
-    server: `${row?.server} ${row?.timeline}`,
+    server: String(row?.server),
     wantedWindows: readWanted(row?.wanted),
     wantedRates: new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []),
   };
+}
+
+/** Says that a replica lives. @param facts what the replica says about itself, as JSON. */
+export async function beat(sql: Sql, replica: string, facts: string | undefined): Promise<void> {
+  await sql(
+    `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
+      ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts`,
+    [replica, hostname(), facts ?? null],
+  );
 }
 
 /** The replicas that live or died a short time ago. @param self the replica that asks. */

@@ -7,12 +7,13 @@ import { type PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { isRowFault, writeRows } from './postgres-rows.ts';
 
 export interface RowSenderInput {
-  readonly url: string;
+  readonly url: () => string;
   readonly outbox: Outbox;
   /** Used by nothing else that must not wait, because a batch may be large. */
   readonly connection: PostgresConnection;
   readonly health: ServerHealth;
   readonly log: Log;
+  readonly stored: () => void;
   readonly failed: (thrown: unknown) => void;
 }
 
@@ -92,13 +93,14 @@ export class RowSender {
     const { connection, outbox, log, url } = this.#input;
     try {
       await connection.transaction(ROWS_MS, (sql) => writeRows(sql, batch.rows, batch.replica));
+      this.#input.stored();
       outbox.sent(batch);
     } catch (thrown) {
       if (!isRowFault(thrown)) throw thrown;
       const first = batch.first < batch.last ? outbox.next(1) : undefined;
       if (first !== undefined) return this.#sendBatch(first);
       if (!outbox.refused(batch)) return;
-      const error = withoutSecrets(thrown, url);
+      const error = withoutSecrets(thrown, url());
       log.error({ error, row: batch.first }, 'a row of the ledger can’t be stored in Postgres');
     }
   }

@@ -12,19 +12,20 @@ const CALL_MS = 500;
 
 /** One connection to Redis or Valkey. It is opened by the first call and again after a failure. */
 export class RedisConnection {
-  readonly #url: string;
+  readonly #address: () => string;
   readonly #callMs: number;
   #client: Client | undefined;
   #connecting: Promise<Client> | undefined;
   #closed = false;
 
   /**
+   * @param address is read for each connection, because passwords are rotated.
    * @param callMs milliseconds for a call. @throws SvcError configuration_error for an address that can't be read.
    */
-  constructor(url: string, callMs = CALL_MS) {
-    describeRedis(url);
+  constructor(address: () => string, callMs = CALL_MS) {
+    describeRedis(address());
     this.#callMs = callMs;
-    this.#url = url;
+    this.#address = address;
   }
 
   /** Runs a script. @throws Unavailable if the server does not answer before the deadline. */
@@ -44,7 +45,7 @@ export class RedisConnection {
       this.#drop();
       if (thrown instanceof Unavailable) throw thrown;
       const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM'].some((code) => isReply(thrown, code));
-      throw new Unavailable(withoutSecrets(thrown, this.#url), refused);
+      throw new Unavailable(withoutSecrets(thrown, this.#address()), { refused });
     }
   }
 
@@ -57,7 +58,7 @@ export class RedisConnection {
   }
 
   async #open(): Promise<Client> {
-    const client = await within(CONNECT_MS, connect(this.#url));
+    const client = await within(CONNECT_MS, connect(this.#address()));
     if (this.#closed) {
       // A socket that nothing closes would keep the process alive.
       client.destroy();

@@ -14,7 +14,7 @@ import { describeRedis, RedisConnection } from './redis-connection.ts';
 
 export interface RedisRatesInput {
   /** Address of the server, with its password. */
-  readonly url: string;
+  readonly url: () => string;
   readonly log: Log;
   /** Number of gateways while Redis is away, if it is known from elsewhere. */
   readonly replicas?: () => number | undefined;
@@ -60,7 +60,7 @@ export class RedisRates implements SharedRateServer {
     } catch (thrown) {
       if (thrown instanceof Unavailable && thrown.refused) {
         opened.#connection.close();
-        throw refused(input.url, thrown.reason);
+        throw refused(input.url(), thrown.reason);
       }
       opened.#failed(thrown);
     }
@@ -70,7 +70,7 @@ export class RedisRates implements SharedRateServer {
   private constructor(input: RedisRatesInput) {
     this.#input = input;
     this.#connection = new RedisConnection(input.url, input.callMs);
-    this.#health = new ServerHealth(input.log, describeRedis(input.url), 'rates-away');
+    this.#health = new ServerHealth(input.log, describeRedis(input.url()), 'rates-away');
     const { minuteMs = MINUTE_MS } = input;
     this.#store = new RedisRateStore(this.#connection, minuteMs);
     this.#leases = new RateLeases(this.#store, {
@@ -137,7 +137,7 @@ export class RedisRates implements SharedRateServer {
 
   #failed(thrown: unknown): void {
     if (this.#disposed) return;
-    const reason = thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, this.#input.url);
+    const reason = thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, this.#input.url());
     this.#health.failed(reason);
     this.#lostAt ??= this.#health.awayAt;
   }

@@ -1,17 +1,30 @@
 import type { Log } from '../gateway-deps.ts';
 
-/** Whether a server answers. Knows it from the calls that others make; the log has one line for each change. */
+/** What the log says about a server. */
+export interface HealthTexts {
+  /** Name of the alert, such as `state-away`. */
+  readonly alert: string;
+  readonly failed: string;
+  readonly answered: string;
+}
+
+const AWAY = { failed: 'the server can’t be reached', answered: 'the server can be reached again' };
+
+/**
+ * Whether a server answers, or does one kind of work. Knows it from the calls that others make; the log has one line for
+ * each change.
+ */
 export class ServerHealth {
   readonly #log: Log;
   readonly #server: string;
-  readonly #alert: string;
+  readonly #texts: HealthTexts;
   #awayAt: number | undefined;
 
-  /** @param server address without credentials. @param alert name of the alert, such as `state-away`. */
-  constructor(log: Log, server: string, alert: string) {
+  /** @param server address without credentials. @param texts or the name of the alert that the server is away. */
+  constructor(log: Log, server: string, texts: HealthTexts | string) {
     this.#log = log;
     this.#server = server;
-    this.#alert = alert;
+    this.#texts = typeof texts === 'string' ? { alert: texts, ...AWAY } : texts;
   }
 
   /** No call was answered since one failed. */
@@ -27,12 +40,13 @@ export class ServerHealth {
   failed(error: string): void {
     if (this.away) return;
     this.#awayAt = performance.now();
-    this.#log.error({ alert: this.#alert, server: this.#server, error }, 'the server can’t be reached');
+    const { alert, failed } = this.#texts;
+    this.#log.error({ alert, server: this.#server, error }, failed);
   }
 
   answered(): void {
     if (!this.away) return;
     this.#awayAt = undefined;
-    this.#log.info({ server: this.#server }, 'the server can be reached again');
+    this.#log.info({ server: this.#server }, this.#texts.answered);
   }
 }

@@ -5,8 +5,10 @@ export class Unavailable extends SvcError {
   readonly reason: string;
   /** The server is there and refuses the user or the database. */
   readonly refused: boolean;
+  /** The server is there and answered a statement with an error, such as that it can't be written. */
+  readonly answered: boolean;
 
-  constructor(reason: string, refused = false) {
+  constructor(reason: string, { refused = false, answered = false } = {}) {
     super({
       errorType: 'temporarily_unavailable',
       message: `The database of the gateway’s state can’t be used: ${reason}.`,
@@ -14,6 +16,7 @@ export class Unavailable extends SvcError {
     });
     this.reason = reason;
     this.refused = refused;
+    this.answered = answered;
   }
 }
 

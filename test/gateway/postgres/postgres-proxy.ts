@@ -14,7 +14,8 @@ export interface PostgresProxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(url: string): Promise<PostgresProxy> {
+/** @param delayMs of each direction, as between continents. */
+export async function startProxy(url: string, delayMs = 0): Promise<PostgresProxy> {
   let target: URL | undefined = new URL(url);
   let messages = 0;
   const links = new Set<Link>();
@@ -26,8 +27,8 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
       messages += 1;
       link.sent += bytes.length < 200 ? bytes.toString('latin1') : '';
     });
-    transfer(link, client, link.upstream);
-    transfer(link, link.upstream, client);
+    transfer(link, client, link.upstream, delayMs);
+    transfer(link, link.upstream, client, delayMs);
     for (const socket of [client, link.upstream]) {
       socket.on('error', () => undefined);
       socket.once('close', () => end(link));
@@ -73,8 +74,12 @@ interface Link {
   silent: boolean;
 }
 
-function transfer(link: Link, from: Socket, to: Socket): void {
+function transfer(link: Link, from: Socket, to: Socket, delayMs: number): void {
+  const send = (bytes: Buffer) => {
+    if (!link.silent && !to.destroyed) to.write(bytes);
+  };
   from.on('data', (bytes: Buffer) => {
-    if (!link.silent) to.write(bytes);
+    if (delayMs === 0) send(bytes);
+    else setTimeout(send, delayMs, bytes);
   });
 }

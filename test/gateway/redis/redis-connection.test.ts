@@ -30,7 +30,7 @@ describe('a connection to Redis', () => {
   it('that is closed while it is being opened stays closed: an open socket would keep the process alive', async () => {
     let refused = 0;
     for (let turns = 0; turns < 60; turns += 1) {
-      const connection = new RedisConnection(server.url);
+      const connection = new RedisConnection(() => server.url);
       const call = connection.run(SCRIPT, 'k', []).catch((thrown: unknown) => thrown);
       for (let turn = 0; turn < turns; turn += 1) await setImmediate();
       connection.close();
@@ -41,7 +41,7 @@ describe('a connection to Redis', () => {
   });
 
   it('is one for calls at the same time', async () => {
-    const connection = new RedisConnection(server.url);
+    const connection = new RedisConnection(() => server.url);
     try {
       assert.deepEqual(await Promise.all([1, 2, 3].map(() => connection.run(SCRIPT, 'k', []))), [1, 1, 1]);
       assert.equal(await connections(), 1);

@@ -151,7 +151,7 @@ describe('rates of several gateways on one Redis', () => {
       });
       const program = `const { RedisRates } = await (await import(${JSON.stringify(path.join(folder, 'stdin.mjs'))})).load();
         const write = (fields, message) => console.log(JSON.stringify(fields), message);
-        const rates = await RedisRates.open({ url: '${url}', log: { info: write, error: write } });
+        const rates = await RedisRates.open({ url: () => '${url}', log: { info: write, error: write } });
         await rates.dispose();`;
       const args = ['--input-type=module', '--eval', program];
       assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), '');

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readPostgresAddress } from '../../../src/gateway/postgres/postgres-address.ts';
+import { until, untilEqual } from '../until.ts';
+import { BUDGET, startFleet, svcWith } from './fleet-harness.ts';
+import { startProxy } from './postgres-proxy.ts';
+import { query } from './postgres-server.ts';
+
+describe('Postgres as operators have it', () => {
+  const fleet = startFleet();
+  let roles = 0;
+
+  /** A role that may do what a database administrator grants, and no more. @returns the address with this role. */
+  const role = async (options: string, ...grants: readonly string[]): Promise<string> => {
+    roles += 1;
+    const name = `app_${process.pid}_${roles}`;
+    await query(fleet.url, `CREATE ROLE ${name} LOGIN PASSWORD 'first' ${options}`);
+    for (const grant of grants) await query(fleet.url, grant.replaceAll('ROLE', name));
+    const url = new URL(fleet.url);
+    Object.assign(url, { username: name, password: 'first' });
+    return url.href;
+  };
+  /** The rights on a state that exists. */
+  const USES_STATE = [
+    'GRANT USAGE ON SCHEMA svc TO ROLE',
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svc TO ROLE',
+  ];
+  const endConnections = (user: string) =>
+    query(fleet.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`);
+  /** Sends requests for longer than keys would be valid without an answer of the server. */
+  const requestsFor = async (milliseconds: number, send: () => Promise<number>): Promise<number[]> => {
+    const codes: number[] = [];
+    for (const end = performance.now() + milliseconds; performance.now() < end; ) codes.push(await send());
+    return codes;
+  };
+
+  it('a role that may not create schemas: uses the schema that it owns', async () => {
+    await query(fleet.url, 'DROP SCHEMA svc CASCADE');
+    const state = await role('', 'CREATE SCHEMA svc AUTHORIZATION ROLE');
+    const key = (await svcWith(state, 'keys', 'create', 'k')).trim().split('\n').at(-1) ?? '';
+    await fleet.configure({ state });
+    const replica = await fleet.harness.serve();
+    assert.equal(await fleet.status(replica, key), 200);
+    await untilEqual('its row is stored', () => fleet.stored(), 1);
+  });
+
+  it('a role that may not see the timeline: keys are valid, and rows are sent again after a restart', async () => {
+    const revoked = ['checkpoint', 'system'].map(
+      (name) => `REVOKE EXECUTE ON FUNCTION pg_control_${name}() FROM PUBLIC`,
+    );
+    const state = await role('', ...USES_STATE, ...revoked);
+    const key = await fleet.createKey('k');
+    await fleet.configure({ state, maxStale: '3s' });
+    const replica = await fleet.harness.serve();
+    const codes = await requestsFor(5_000, () => fleet.status(replica, key));
+    assert.deepEqual([...new Set(codes)], [200]);
+    await untilEqual('all rows are stored', () => fleet.stored(), codes.length);
+    assert.equal(replica.written().split('a failover is noticed by the start of the server').length, 2);
+    assert.ok(!/"level":"?(?:error|50)/.test(replica.written()), replica.written());
+  });
+
+  it('a database that can be read only: known keys go on, rows wait and are stored later', async () => {
+    const database = new URL(fleet.url).pathname.slice(1);
+    const server = new URL('/postgres', fleet.url).href;
+    const readOnly = async (value: 'on' | 'off') => {
+      await query(server, `ALTER DATABASE ${database} SET default_transaction_read_only = ${value}`);
+      await query(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
+    };
+    const key = await fleet.createKey('k');
+    await fleet.configure({ maxStale: '3s' });
+    const replica = await fleet.harness.serve();
+    await untilEqual('the key is known', () => fleet.status(replica, key), 200);
+    await readOnly('on');
+    await replica.logged('state-read-only');
+    const codes = await requestsFor(5_000, () => fleet.status(replica, key));
+    assert.deepEqual([...new Set(codes)], [200]);
+    const ready = (await (await fetch(`${replica.url}/readyz?strict`)).json()) as { readonly state: string };
+    assert.equal(ready.state, 'read-only');
+    await readOnly('off');
+    await untilEqual('all rows are stored', () => fleet.stored(), codes.length + 1);
+    for (const alert of ['state-read-only', 'state-rows']) {
+      assert.equal(replica.written().split(`"${alert}"`).length, 2, `${alert}: ${replica.written()}`);
+    }
+  });
+
+  it('a rotated password: the next connection uses it, and no key is refused', async () => {
+    const state = await role('', ...USES_STATE);
+    const user = new URL(state).username;
+    const file = path.join(fleet.harness.folder, 'password');
+    writeFileSync(file, 'first');
+    await fleet.configure({ state: state.replace(':first@', `:{file:${file}}@`) });
+    const replica = await fleet.harness.serve();
+    await query(fleet.url, `ALTER ROLE ${user} PASSWORD 'second'`);
+    writeFileSync(file, 'second');
+    await replica.logged('the configuration was reloaded');
+    await endConnections(user);
+    const key = await fleet.createKey('later');
+    await untilEqual('the key is known', () => fleet.status(replica, key), 200);
+    assert.ok(!replica.written().includes('password authentication failed'), replica.written());
+  });
+
+  it('a role with two connections: changes of keys and rows come first, notifications give way', async () => {
+    const state = await role('CONNECTION LIMIT 2', ...USES_STATE);
+    await fleet.configure({ state });
+    const replica = await fleet.harness.serve();
+    const key = await fleet.createKey('k');
+    await untilEqual('the key is known', () => fleet.status(replica, key), 200);
+    await untilEqual('its row is stored', () => fleet.stored(), 1);
+    assert.ok(replica.written().split('"alert"').length <= 2, replica.written());
+  });
+
+  it('a schema by configuration: two states in one database know nothing of each other', async () => {
+    const other = `${fleet.url}?schema=svc_test`;
+    const create = (state: string) => svcWith(state, 'keys', 'create', 'k');
+    const key = (await create(other)).trim().split('\n').at(-1) ?? '';
+    await create(fleet.url);
+    await fleet.configure({ state: other });
+    const replica = await fleet.harness.serve();
+    assert.equal(await fleet.status(replica, key), 200);
+    await until('its row is there', async () => {
+      const [row] = await query(fleet.url, 'SELECT count(*) AS n FROM svc_test.usage');
+      return Number(row?.n) === 1;
+    });
+    assert.equal(await fleet.stored(), 0);
+    await svcWith(other, 'keys', 'revoke', 'k');
+    await untilEqual('the key is refused', () => fleet.status(replica, key), 401);
+  });
+
+  it('a server on another continent: a request of a hard budget is answered', async () => {
+    const proxy = await startProxy(fleet.url, 120);
+    try {
+      const key = await fleet.createKey('k', ...BUDGET);
+      await fleet.configure({ state: proxy.url });
+      const replica = await fleet.harness.serve();
+      await untilEqual('it has a share', () => fleet.status(replica, key, { max_tokens: 10 }), 200);
+      await untilEqual('its row is stored', () => fleet.stored(), 1);
+      assert.ok(!replica.written().includes('state-away'), replica.written());
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('a server without TLS: `prefer` uses it, `require` is refused with the reason', async () => {
+    await svcWith(`${fleet.url}?sslmode=prefer`, 'keys', 'list');
+    await assert.rejects(svcWith(`${fleet.url}?sslmode=require`, 'keys', 'list'), /does not support SSL/);
+    await assert.rejects(svcWith(`${fleet.url}?sslmode=sometimes`, 'keys', 'list'), /sslmode.*Use one of disable/s);
+  });
+
+  for (const [parameters, expected] of Object.entries({
+    'sslmode=require': 'sslmode=require&uselibpqcompat=true',
+    'sslmode=allow': 'sslmode=prefer&uselibpqcompat=true',
+    'sslmode=no-verify': 'sslmode=require&uselibpqcompat=true',
+    'sslmode=verify-full&sslrootcert=system': 'sslmode=verify-full&uselibpqcompat=true',
+    'schema=team_a&application_name=x': 'application_name=x',
+  })) {
+    it(`the parameters ${parameters} are understood as libpq does`, () => {
+      const { connectionString } = readPostgresAddress(`postgres://u:p@h/db?${parameters}`);
+      assert.equal(new URL(connectionString).search.slice(1), expected);
+    });
+  }
+});
