@@ -13,6 +13,7 @@ import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
 import { withTrustedProviders } from '../catalog/registry/trusted-providers.ts';
 import type { LoadInput } from '../config/load/sources.ts';
 import { SettingsStore } from '../config/load/store.ts';
+import { type Accepted, LastValid } from '../config/settings/last-valid.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/gateway-deps.ts';
 import { modelLister } from '../provider/list-models.ts';
@@ -22,8 +23,8 @@ import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
 export interface LiveConfigurationEvents {
-  /** New settings are active. */
-  readonly changed: (settings: Settings) => void;
+  /** The configuration was read again. @param accepted what of it is used. */
+  readonly changed: (accepted: Accepted) => void;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void;
 }
@@ -34,6 +35,9 @@ export class LiveConfiguration {
   readonly #store: SettingsStore;
   readonly #refresher: CatalogRefresher;
   readonly #registry: LiveRegistry;
+  readonly #lastValid: LastValid;
+  /** What of the configuration is used. */
+  #loaded: Settings;
   #catalog: CatalogData;
   /** Keys of the VS Code window that started this process. */
   #windowKeys: WindowKeys | undefined;
@@ -83,16 +87,20 @@ export class LiveConfiguration {
     this.#io = io;
     this.#store = store;
     this.#catalog = catalog;
-    this.#settings = this.#trusted(store.current);
+    this.#lastValid = new LastValid(store.current);
+    this.#loaded = store.current;
+    this.#settings = this.#trusted(this.#loaded);
     const deps = { listModels: modelLister(transport), unlisted: events.unlisted };
     this.#registry = new LiveRegistry(this.#build(), deps);
     this.#refresher = new CatalogRefresher(place, (fresh) => {
       this.#catalog = fresh;
       this.#rebuild();
     });
-    store.onChange(() => {
+    store.onChange((loaded) => {
+      const accepted = this.#lastValid.accept(loaded);
+      this.#loaded = accepted.settings;
       this.#rebuild();
-      events.changed(this.#settings);
+      events.changed({ ...accepted, settings: this.#settings });
       void this.#registry.list();
     });
   }
@@ -136,7 +144,7 @@ export class LiveConfiguration {
   }
 
   #rebuild(): void {
-    this.#settings = this.#trusted(this.#store.current);
+    this.#settings = this.#trusted(this.#loaded);
     this.#registry.rebuilt(this.#build());
   }
 

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { nonEmptyString } from '../../base/json.ts';
+import type { Accepted } from '../../config/settings/last-valid.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -13,7 +15,7 @@ import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { reportDiagnostics, terminalInput, withConfig, withoutProject } from '../cli-context.ts';
+import { terminalInput, withConfig, withoutProject } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
@@ -75,15 +77,22 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   const fixed = fixedKeys(io);
   const transport = undiciTransport();
   let state: GatewayState | undefined;
+  let reloadsFailed: () => void = () => undefined;
   const events: LiveConfigurationEvents = {
-    changed: (settings) => {
-      log.info({ providers: settings.providers.size }, 'the configuration was reloaded');
+    changed: (accepted) => {
+      reportReload(accepted, log);
+      if (accepted.empty || accepted.refused.length > 0) reloadsFailed();
       // A state that is still being opened will read the current settings.
       state?.configure();
     },
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
   const upstreams = await LiveConfiguration.open(io, transport, events, options.input);
+  if (!hasModels(upstreams)) {
+    upstreams.dispose();
+    throw new SvcError({ errorType: 'configuration_error', ...NO_PROVIDER });
+  }
+  if (worker?.first !== false) logProblems(upstreams.settings.diagnostics, log);
   let telemetry: Telemetry | undefined;
   let opened: OpenedState | undefined;
   // What stays open after an error would keep the process alive.
@@ -105,6 +114,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     const { shared, rates, budgets } = opened.state;
     await Promise.all([shared?.ready(), rates?.ready(), budgets?.ready()]);
     const metrics = new Metrics(() => ledger.waiting);
+    reloadsFailed = () => metrics.reloadFailed();
     const deps: GatewayDeps = {
       settings: () => upstreams.settings,
       registry: () => upstreams.registry,
@@ -162,8 +172,6 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
 async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: GatewayState, io: Io): Promise<void> {
   await io.out(`svc gateway listening on ${gateway.url}\n`);
   if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
-  await reportDiagnostics(upstreams.settings, io);
-  if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
   if (state.keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
 }
 
@@ -176,8 +184,32 @@ async function printAdminLink(url: string, state: GatewayState, io: Io): Promise
   await io.out(`admin page: ${adminLink(Number(port), token)}\n`);
 }
 
-const NO_PROVIDER =
-  'No provider is configured, so no model can be used. Add one to svc.jsonc (`svc config path` prints its path), or set a provider’s key, for example MISTRAL_API_KEY.';
+const NO_PROVIDER = {
+  message: 'No provider is configured, so no model can be used.',
+  action:
+    'Add one to svc.jsonc (`svc config path` prints its path), or set a provider’s key, for example MISTRAL_API_KEY.',
+};
+
+/** The log has one line for each problem, in the form of all its lines. */
+function logProblems(diagnostics: Settings['diagnostics'], log: FileLog): void {
+  for (const { severity, path, line, column, key, message } of diagnostics) {
+    if (severity === 'information') continue;
+    const write = severity === 'error' ? log.error : log.warn;
+    write.call(log, { file: path, line, column, key }, message);
+  }
+}
+
+function reportReload({ settings, refused, empty }: Accepted, log: FileLog): void {
+  logProblems(settings.diagnostics, log);
+  const providers = settings.providers.size;
+  if (empty) {
+    const text = 'the configuration has no provider any more: the last valid one stays in use';
+    log.error({ alert: 'config-reload-failed', providers }, text);
+  } else if (refused.length > 0) {
+    const text = 'the configuration was reloaded with mistakes: their sections stay as they were';
+    log.error({ alert: 'config-reload-failed', problems: refused.length, providers }, text);
+  } else log.info({ providers }, 'the configuration was reloaded');
+}
 
 /** Whether any provider can be called, or a model list may still arrive. */
 function hasModels({ registry, settings }: LiveConfiguration): boolean {

@@ -57,6 +57,7 @@ export class Metrics {
     'Failures of upstreams by provider and error_type.',
     ['provider', 'error_type'],
   );
+  readonly #reloads = this.#counter('config_reload_failed_total', 'Reloads of a configuration with a mistake.', []);
   readonly #repairs = this.#counter('tool_call_repairs_total', 'Repairs of tool calls by kind.', ['kind']);
   readonly #durations = this.#histogram('request_seconds', 'Seconds until the end of an answer.', 'route');
   readonly #firstBytes = this.#histogram('first_byte_seconds', 'Seconds until an upstream’s first byte.', 'model');
@@ -104,6 +105,11 @@ export class Metrics {
 
   upstreamError(provider: string, errorType: string): void {
     this.#upstreamErrors.inc({ provider, error_type: errorType });
+  }
+
+  /** A part of the new configuration is not used, because it has a mistake. */
+  reloadFailed(): void {
+    this.#reloads.inc();
   }
 
   repair(kind: string): void {

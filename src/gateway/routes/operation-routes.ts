@@ -29,11 +29,11 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
       handle: (context) => {
         const strict = context.request.url?.endsWith('?strict') === true;
         const state = deps.shared?.status ?? 'ok';
-        // All replicas lose their database at once, so it must not take them out of the balancer.
-        const written = strict ? !deps.ledger.broken && state === 'ok' : !deps.ledger.full;
-        const ready = accepting() && written && deps.listing.listed;
+        // A gateway whose database is away still serves, until its keys are too old and it refuses all of them.
+        const written = strict ? !deps.ledger.broken && state === 'ok' : !deps.ledger.full && state !== 'stale';
+        const models = !deps.listing.listed ? 'listing' : deps.registry().models.size === 0 ? 'none' : 'ok';
+        const ready = accepting() && written && models === 'ok';
         const ledger = deps.ledger.broken ? 'failing' : 'ok';
-        const models = deps.listing.listed ? 'ok' : 'listing';
         context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models, state });
       },
     },
