@@ -8,6 +8,10 @@ import { type UsageRow, UsageTables } from '../state/usage-tables.ts';
 export interface RowStore {
   /** @throws an error if the rows are not stored. */
   write(rows: readonly UsageRow[]): void;
+  /** Keeps rows in memory that could not be written, because a server may still take them. False: there is no room. */
+  keep?(rows: readonly UsageRow[]): boolean;
+  /** Number of rows that are kept in memory. */
+  readonly kept?: number;
 }
 
 export interface LedgerOptions {
@@ -61,7 +65,7 @@ export class Ledger {
 
   /** Number of rows that are not written yet. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.length + (this.#store?.kept ?? 0);
   }
 
   /** Whether the last write failed. */
@@ -106,11 +110,14 @@ export class Ledger {
     return true;
   }
 
-  /** Writes all waiting rows. @returns whether they are written. */
+  /** Writes all waiting rows. @returns whether they are written, or kept for a server. */
   flush(): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    while (this.#waiting.length > 0) if (!this.#write(this.#waiting.length)) return false;
+    while (this.#waiting.length > 0) {
+      const before = this.#waiting.length;
+      if (!this.#write(before) && this.#waiting.length === before) return false;
+    }
     return true;
   }
 
@@ -131,7 +138,8 @@ export class Ledger {
       else if (this.#database !== undefined) this.#writeTables(this.#database, batch);
     } catch (thrown) {
       this.#broken = true;
-      this.#failed(thrown, this.#waiting.length);
+      this.#failed(thrown, this.waiting);
+      if (this.#store?.keep?.(batch) === true) this.#waiting = this.#waiting.slice(batch.length);
       return false;
     }
     this.#broken = false;

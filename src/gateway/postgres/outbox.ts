@@ -38,6 +38,8 @@ export interface WaitingRows {
   readonly last: number;
   /** Results of `rowToJson`. */
   readonly rows: readonly string[];
+  /** They are in memory only, because the disk could not be written. */
+  readonly unwritten?: true;
 }
 
 /** The keys that a replica knew at a time. */
@@ -51,6 +53,8 @@ export interface KeySnapshot {
 const MAX_FILES = 100;
 /** Maximum number of rows in a batch. */
 const BATCH_ROWS = 500;
+/** Maximum number of rows in memory. They are sent twice a second if the server can be written. */
+const MAX_UNWRITTEN = 5_000;
 /** Milliseconds for which rows are kept after they were sent. A standby that takes over may lack the last ones. */
 const KEPT_MS = 15 * 60_000;
 
@@ -72,8 +76,13 @@ export class Outbox {
   #timeline: string | undefined;
   /** Number of the last batch that was sent. */
   #sentUpTo: number;
-  /** Number of rows that wait. */
+  /** Number of rows on the disk that wait. */
   #waiting: number;
+  /** Rows that wait in memory. Replaced, never changed, so that rows that are being sent are known again. */
+  #unwritten: readonly string[] = [];
+  /** The rows of the result of `next` that is being sent. */
+  #sending: readonly string[] = [];
+  #unwrittenLimit = MAX_UNWRITTEN;
 
   /** Opens the first file of the folder that no process uses. @throws SvcError configuration_error if none can be. */
   static async open(fileOf: (number: number) => string): Promise<Outbox> {
@@ -109,13 +118,27 @@ export class Outbox {
 
   /** Number of rows that Postgres does not have yet. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#waiting + this.#unwritten.length;
+  }
+
+  get kept(): number {
+    return this.#unwritten.length;
   }
 
   /** @throws an error if the disk can't be written. */
   write(rows: readonly UsageRow[]): void {
-    transaction(this.#database, () => this.#insertRows(this.replica, rows.map(rowToJson)));
-    this.#waiting += rows.length;
+    const all = [...this.#unwritten, ...rows.map(rowToJson)];
+    transaction(this.#database, () => this.#insertRows(this.replica, all));
+    this.#waiting += all.length;
+    // Those that are being sent are sent again from the disk. Postgres counts each row once.
+    this.#unwritten = [];
+    this.#sending = [];
+  }
+
+  keep(rows: readonly UsageRow[]): boolean {
+    if (this.#unwritten.length + rows.length > MAX_UNWRITTEN) return false;
+    this.#unwritten = [...this.#unwritten, ...rows.map(rowToJson)];
+    return true;
   }
 
   /** The oldest batches that wait, of one replica. @param limit of rows, unless the first batch has more. */
@@ -128,11 +151,19 @@ export class Outbox {
       found = { replica, after: this.#sentUpTo, first: found?.first ?? last, last };
       waiting.push(...rows);
     }
-    return found && { ...found, rows: waiting };
+    return found === undefined ? this.#nextUnwritten(limit) : { ...found, rows: waiting };
+  }
+
+  #nextUnwritten(limit: number): WaitingRows | undefined {
+    const rows = this.#unwritten.slice(0, Math.min(limit, this.#unwrittenLimit));
+    this.#sending = rows;
+    const { replica } = this;
+    return rows.length === 0 ? undefined : { replica, after: 0, first: 0, last: 0, rows, unwritten: true };
   }
 
   /** Postgres has the result of `next`. @throws an error if the disk can't be written: the next process repeats it. */
-  sent({ after, last, rows }: WaitingRows, now = Date.now()): void {
+  sent({ after, last, rows, unwritten }: WaitingRows, now = Date.now()): void {
+    if (unwritten) return this.#forget(rows);
     // Meanwhile `sendAgain` was called.
     if (after !== this.#sentUpTo) return;
     this.#sentUpTo = last;
@@ -145,8 +176,13 @@ export class Outbox {
    *
    * @returns whether it is a single row. It is set aside.
    */
-  refused({ replica, first, rows }: WaitingRows): boolean {
+  refused({ replica, first, rows, unwritten }: WaitingRows): boolean {
     const half = Math.ceil(rows.length / 2);
+    if (unwritten) {
+      this.#unwrittenLimit = half;
+      if (rows.length === 1) this.#forget(rows);
+      return rows.length === 1;
+    }
     transaction(this.#database, () => {
       this.#database.prepare('DELETE FROM batches WHERE seq = ?').run(first);
       if (rows.length === 1) this.#database.prepare('INSERT INTO refused VALUES (?, ?)').run(replica, rows[0] ?? '');
@@ -154,6 +190,13 @@ export class Outbox {
     });
     if (rows.length === 1) this.#waiting -= 1;
     return rows.length === 1;
+  }
+
+  /** Rows of the memory were stored, or can't be. */
+  #forget(rows: readonly string[]): void {
+    if (this.#sending === rows) this.#unwritten = this.#unwritten.slice(rows.length);
+    this.#sending = [];
+    this.#unwrittenLimit = MAX_UNWRITTEN;
   }
 
   /** Sends what was sent in the last minutes once more. Postgres counts each row once. */

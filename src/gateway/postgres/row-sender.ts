@@ -49,7 +49,10 @@ export class RowSender {
   async end(): Promise<void> {
     const { outbox, health, log } = this.#input;
     await this.send();
-    if (outbox.waiting > 0) log.warn({ rows: outbox.waiting }, 'rows wait on the disk until the gateway starts again');
+    const onDisk = outbox.waiting - outbox.kept;
+    if (outbox.kept > 0)
+      log.error({ rows: outbox.kept }, 'rows of the ledger are lost: neither disk nor Postgres took them');
+    if (onDisk > 0) log.warn({ rows: onDisk }, 'rows wait on the disk until the gateway starts again');
     else if (!health.away) await this.#release([outbox.replica], 0).catch(() => undefined);
   }
 
@@ -94,7 +97,6 @@ export class RowSender {
     try {
       await connection.transaction(ROWS_MS, (sql) => writeRows(sql, batch.rows, batch.replica));
       this.#input.stored();
-      outbox.sent(batch);
     } catch (thrown) {
       if (!isRowFault(thrown)) throw thrown;
       const first = batch.first < batch.last ? outbox.next(1) : undefined;
@@ -102,6 +104,13 @@ export class RowSender {
       if (!outbox.refused(batch)) return;
       const error = withoutSecrets(thrown, url());
       log.error({ error, row: batch.first }, 'a row of the ledger can’t be stored in Postgres');
+      return;
+    }
+    try {
+      outbox.sent(batch);
+    } catch (thrown) {
+      // The next process sends them again, and Postgres counts each row once.
+      log.error({ error: String(thrown) }, 'the outbox can’t be written');
     }
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { startRedis } from '../redis/redis-server.ts';
 import { until, untilEqual } from '../until.ts';
 import { limitFiles } from './disk-limit.ts';
@@ -77,6 +78,23 @@ describe('what happens when a server of the gateways is away', () => {
     await until('the key is refused', refused);
     limitFiles(replica.child.pid ?? 0);
     await untilEqual('all rows are stored', () => fleet.stored(), answered);
+    await fleet.consistent();
+  });
+
+  it('a full disk while Postgres is there: all rows are stored, also the last ones', async () => {
+    const replica = await fleet.harness.serve();
+    const key = await fleet.createKey('k', ...BUDGET);
+    await untilEqual('the key is known', () => fleet.status(replica, key), 200);
+    await untilEqual('it is stored', () => fleet.stored(), 1);
+    limitFiles(replica.child.pid ?? 0, 4_096);
+    for (let sent = 0; sent < 30; sent += 1) assert.equal(await fleet.status(replica, key), 200);
+    await replica.logged('"msg":"ledger"');
+    await untilEqual('all rows are stored', () => fleet.stored(), 31);
+    for (let sent = 0; sent < 10; sent += 1) assert.equal(await fleet.status(replica, key), 200);
+    const exit = once(replica.child, 'exit');
+    replica.child.kill('SIGTERM');
+    await exit;
+    assert.equal(await fleet.stored(), 41);
     await fleet.consistent();
   });
 

@@ -46,6 +46,18 @@ describe('the outbox of a gateway with Postgres', () => {
     assert.deepEqual(await send(), { stored: 2, lines: [] });
   });
 
+  it('rows that the disk did not take: they are sent from memory, but for those that Postgres can’t store', async () => {
+    assert.ok(outbox.keep([...rows(200), ledgerRow({ attempt: 1e12 }), ...rows(50)]));
+    assert.equal(outbox.keep(rows(4_750)), false, 'the memory has a limit');
+    assert.deepEqual([outbox.waiting, outbox.kept], [251, 251]);
+    const { stored, lines } = await send();
+    assert.deepEqual([stored, outbox.waiting, lines.length], [250, 0, 1], lines.join('\n'));
+    assert.ok(outbox.keep(rows(3)));
+    outbox.write(rows(2));
+    assert.deepEqual([outbox.waiting, outbox.kept], [5, 0], 'the disk can be written again');
+    assert.deepEqual(await send(), { stored: 5, lines: [] });
+  });
+
   it('rows that Postgres can’t store: they are set aside, and all others are stored', async () => {
     const bad = () => ledgerRow({ attempt: 1e12 });
     outbox.write([...rows(300), bad(), ...rows(99)]);
