@@ -102,13 +102,19 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     void serve(deps, refused ? REFUSING : router, context);
   });
   server.on('clientError', refuseBroken);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(notListening(error, listen)));
-    server.listen(listen.port, listen.host, () => resolve());
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  const url = `http://${host}:${port}`;
+  await listenOn(server, listen)
+    .catch((thrown: NodeJS.ErrnoException) => {
+      // A machine without IPv6.
+      if (thrown.code === 'EAFNOSUPPORT' && listen.host === '::')
+        return listenOn(server, { ...listen, host: '0.0.0.0' });
+      throw thrown;
+    })
+    .catch((thrown: NodeJS.ErrnoException) => {
+      throw notListening(thrown, listen);
+    });
+  const { port, address } = server.address() as AddressInfo;
+  const host = listen.host === '::' ? address : listen.host;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   deps.presence.address = url;
   deps.shared?.describe(() => JSON.stringify(describeThisReplica(deps)));
   return {
@@ -269,6 +275,16 @@ async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal
 async function whenAccounted({ metrics }: GatewayDeps): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
   while (metrics.active > 0 && performance.now() < until) await sleep(5);
+}
+
+function listenOn(server: Server, { host, port }: Listen): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }
 
 function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): SvcError {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { isObject } from '../../src/base/json.ts';
@@ -17,6 +22,27 @@ function member(value: unknown, name: string): Record<string, unknown> {
   assert.ok(isObject(found), name);
   return found;
 }
+
+describe('deploy/Dockerfile', () => {
+  const lines = readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8').split('\n');
+  it('Dockerfile: its user is a number, group 0 may write its data, and it listens on all addresses', () => {
+    assert.ok(lines.includes('USER 1000:0'));
+    assert.ok(lines.some((line) => line.includes('chown 1000:0 /data && chmod 2770 /data')));
+    assert.ok(lines.includes('CMD ["serve", "--host", "::"]'));
+  });
+
+  it('Dockerfile: its health check tells a gateway that answers from one that does not', async () => {
+    const [, , script = ''] = JSON.parse(/CMD (\["node", "-e", .*\])$/m.exec(lines.join('\n'))?.[1] ?? '[]');
+    const server = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const check = () => promisify(execFile)(process.execPath, ['-e', script.replace('4180', String(port))]);
+    await check();
+    server.close();
+    server.closeAllConnections();
+    await assert.rejects(check(), { code: 1 });
+  });
+});
 
 describe('deploy/compose.yaml', () => {
   it('compose: is valid by the schema of Debian’s docker-compose', () => {

@@ -178,7 +178,7 @@ async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: G
 /** The link works only on this machine, once and for a few minutes. A log of the output can't be used later. */
 async function printAdminLink(url: string, state: GatewayState, io: Io): Promise<void> {
   const { hostname, port } = new URL(url);
-  const local = /^(localhost|\[::1?\]|127(\.\d{1,3}){3}|0\.0\.0\.0)$/.test(hostname);
+  const local = /^(localhost|\[::1?\]|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::\])$/.test(hostname);
   if (!local || io.styles !== true) return void (await io.out(`admin page: ${url}/admin\n`));
   const { token } = await state.admin.createLink();
   await io.out(`admin page: ${adminLink(Number(port), token)}\n`);

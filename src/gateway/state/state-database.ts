@@ -15,11 +15,25 @@ export function stateFile(place: UserPlace, name = 'gateway.db'): string {
 /** `O_NONBLOCK` prevents waiting forever for the other end of a FIFO. Windows does not define it. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
-/** Restricts the file to its owner. SQLite creates the write-ahead log and its index with the same permissions. */
+/** Errors of a file that belongs to another user, and of file systems without permissions (SMB, FAT, some CSI drivers). */
+const NO_PERMISSIONS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'EINVAL', 'ENOSYS'];
+
+/**
+ * Restricts the file to its owner. SQLite creates the write-ahead log and its index with the same permissions. A
+ * container may run as another user of the group that may write the volume; then the owner's permissions stay.
+ */
 function restrictToOwner(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, APPEND, 0o600));
-  chmodSync(file, 0o600);
+  try {
+    chmodSync(file, 0o600);
+  } catch (thrown) {
+    if (!NO_PERMISSIONS.includes(errorCode(thrown))) throw thrown;
+  }
+}
+
+function errorCode(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }
 
 /** Milliseconds that a terminal command waits while another process writes. */
