@@ -48,6 +48,7 @@ describe('ChatSurface', () => {
       setup: () => ({ kind: 'none' }),
       setKey: () => undefined,
       trusted: () => true,
+      hasHistory: async () => true,
       newId: () => randomUUID(),
       ignored: () => assert.fail('a message was not understood'),
       failed: (error) => failures.push(error),

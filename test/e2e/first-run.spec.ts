@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { pickTyped, screenshot, webviewFrame } from '../host/workbench.ts';
+import { waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 describe('first run', () => {
@@ -38,6 +40,15 @@ describe('first run', () => {
     const labels = (await rows.locator('.label-name').allInnerTexts()).slice(0, 3).map((text) => text.trim());
     assert.deepEqual(labels, ['Add a provider…', 'Use a model on this machine…', 'Use a gateway key…']);
     await screenshot(page, 'first-run-menu');
+    await page.keyboard.press('Escape');
+  });
+
+  it('first run: without a model server on this machine, the list says how to get one', async () => {
+    await run('Svc: Use a Model on This Machine');
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    await rows.filter({ hasText: 'Get Ollama' }).waitFor();
+    await rows.filter({ hasText: 'Look again' }).waitFor();
+    await screenshot(page, 'first-run-no-server');
     await page.keyboard.press('Escape');
   });
 
@@ -81,6 +92,29 @@ describe('first run', () => {
     const text = readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8');
     assert.match(text, /"mine"/);
     assert.ok(!text.includes('sk-imported'), 'the key is in the file');
+  });
+
+  it('first run: a model server on this machine is used with one press, and the next key is in the chat', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url?.endsWith('/models')) response.end(JSON.stringify({ data: [{ id: 'one' }, { id: 'two' }] }));
+      else response.writeHead(404).end('{}');
+    });
+    server.listen(11_434, '127.0.0.1');
+    try {
+      await run('Svc: Use a Model on This Machine');
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Ollama, 2 models. Use it' }).waitFor();
+      await screenshot(page, 'first-run-one-server');
+      await page.keyboard.press('Enter');
+      const frame = await webviewFrame(page, '.transcript .empty');
+      await waitForCaret(page, frame);
+      await page.keyboard.type('hello');
+      await frame.waitForFunction(() => document.querySelector('textarea')?.value === 'hello');
+      assert.match(readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8'), /11434/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it('first run: signs out of all providers after one confirmation', async () => {

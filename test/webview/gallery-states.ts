@@ -97,12 +97,12 @@ const LONG_COMMAND = Array.from({ length: 100 }, (_, index) => {
 }).join('\n');
 
 const MODEL_SET: ToPage = { type: 'model', model: VIEW };
-const TRUSTED: ToPage = { type: 'workspace', trusted: true };
+const TRUSTED: ToPage = { type: 'workspace', trusted: true, history: true };
 
 /** Each state of the page by name, with the messages of the host that lead to it. */
 export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
   'first-run': [{ type: 'model', model: null }, TRUSTED, snapshot(transcriptOf())],
-  empty: [MODEL_SET, { type: 'workspace', trusted: false }, snapshot(transcriptOf())],
+  empty: [MODEL_SET, { type: 'workspace', trusted: false, history: true }, snapshot(transcriptOf())],
   waiting: [MODEL_SET, snapshot(transcriptOf(user('What does basketTotal return?'), running([])))],
   answer: [MODEL_SET, snapshot(transcriptOf(user('What does basketTotal return?'), answer([text(RICH)])))],
   streaming: [

@@ -222,6 +222,52 @@ describe('provider page', () => {
     await dialog.close();
   });
 
+  it('provider page: Enter in a field saves, after it has used the address at which the models were found', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened({ id: 'acme', name: 'Acme', baseURL: 'https://acme.example' }));
+    await page.getByLabel('Base URL').click();
+    await dialog.tell({
+      ...{ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(3) },
+      baseURL: 'https://acme.example/v1',
+    });
+    await page.keyboard.press('Enter');
+    assert.equal(await page.getByLabel('Base URL').inputValue(), 'https://acme.example/v1');
+    assert.deepEqual(await dialog.sentMessages('save'), []);
+    await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(3) });
+    await page.keyboard.press('Enter');
+    const [saved] = await dialog.sentMessages('save');
+    assert.equal((saved?.form as ProviderForm | undefined)?.baseURL, 'https://acme.example/v1');
+    await dialog.close();
+  });
+
+  it('provider page: says why nothing can be saved for a project, and keeps what the form began with', async () => {
+    const dialog = await host.open();
+    await dialog.tell({ ...opened(), targets: [TARGET], restricted: true } as ToDialog);
+    await dialog.page.locator('#target-hint', { hasText: 'Trust this workspace' }).waitFor();
+    await dialog.page.getByLabel('Start from').selectOption('mistral');
+    assert.equal(await dialog.page.getByLabel('Start from').inputValue(), 'mistral');
+    await dialog.tell({ type: 'servers', servers: [] });
+    await dialog.page.getByRole('link', { name: 'Ollama' }).waitFor();
+    await dialog.close();
+  });
+
+  it('provider page: after a test without completions, the format can be chosen', async () => {
+    const dialog = await host.open();
+    await dialog.tell(
+      opened({ id: 'acme', name: 'Acme', baseURL: 'https://acme.example/v1', models: [{ id: 'm', name: '' }] }),
+    );
+    await dialog.page.locator('#test').click();
+    await dialog.tell({
+      type: 'testing',
+      request: await lastRequest(dialog, 'test'),
+      tests: [{ use: 'chat', model: 'm' }],
+    });
+    await dialog.page.getByRole('button', { name: 'Choose its format' }).click();
+    await dialog.page.locator('#fim:focus').waitFor();
+    await dialog.close();
+  });
+
   it('provider page: an empty form empties all fields, and the ID follows the name until it is edited', async () => {
     const dialog = await host.open();
     const { page } = dialog;

@@ -82,6 +82,11 @@ export class History {
     return all.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.changedAt - a.changedAt);
   }
 
+  /** Whether a conversation was ever written. */
+  async any(): Promise<boolean> {
+    return (await readdir(this.#folder).catch(() => [])).some((name) => name.endsWith(ENDING));
+  }
+
   /** The conversations whose title or visible text contains every word of `query`. */
   async search(query: string): Promise<readonly ListedConversation[]> {
     const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -81,7 +81,8 @@ export type ToPage =
   | { readonly type: 'context'; readonly chips: readonly ContextChip[] }
   /** `setup`: why there is no model; absent: there is none. */
   | { readonly type: 'model'; readonly model: ModelView | null; readonly setup?: ModelSetup }
-  | { readonly type: 'workspace'; readonly trusted: boolean }
+  /** `history`: there are conversations to show. */
+  | { readonly type: 'workspace'; readonly trusted: boolean; readonly history: boolean }
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
   /** Answers `check-paths`: `found` are files of the workspace. */
   | { readonly type: 'paths'; readonly paths: readonly string[]; readonly found: readonly string[] }

@@ -65,8 +65,8 @@ export type ToDialog =
       readonly presets: readonly ProviderPreset[];
       /** The origin of the kept key. Absent: there is no key, or it is in the file. */
       readonly keyOrigin?: string;
-      /** True if the page looks for servers on this machine at once. */
-      readonly looksForServers?: boolean;
+      /** True if the workspace is not trusted, so that nothing can be saved for a project. */
+      readonly restricted?: boolean;
     }
   | {
       readonly type: 'listed';

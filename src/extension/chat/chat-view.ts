@@ -214,6 +214,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       model: () => this.#modelView(),
       setup: this.#deps.setup,
       trusted: () => vscode.workspace.isTrusted,
+      hasHistory: () => this.#conversations.history.any(),
       newId: this.#deps.newId,
       ignored: () => this.#deps.log.warn('The panel sent an unknown message, which was ignored.'),
       failed: (error) => {

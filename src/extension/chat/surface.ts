@@ -15,6 +15,8 @@ export interface SurfaceHost extends MessageSources {
   readonly model: () => ModelView | null;
   readonly setup: () => ModelSetup;
   readonly trusted: () => boolean;
+  /** Whether there are conversations to show. */
+  readonly hasHistory: () => Promise<boolean>;
   readonly newId: () => string;
   /** The page sent an unknown message. */
   readonly ignored: () => void;
@@ -128,7 +130,9 @@ export class Surface {
 
   postModel(): void {
     this.#post({ type: 'model', model: this.#host.model(), setup: this.#host.setup() });
-    this.#post({ type: 'workspace', trusted: this.#host.trusted() });
+    void this.#host.hasHistory().then((history) => {
+      this.#post({ type: 'workspace', trusted: this.#host.trusted(), history });
+    });
   }
 
   postContext(): void {

@@ -36,13 +36,21 @@ function statusItems(deps: StatusMenuDeps): readonly CommandItem[] {
     ...problemItems(deps),
     ...warningItems(deps),
     ...(deps.model() ? [...switchItems(deps), SEPARATOR] : []),
-    commandItem(`$(sparkle) ${t('Choose the completion model…')}`, 'svc.completion.pickModel'),
-    commandItem(`$(lightbulb-sparkle) ${t('Choose the model for next edits…')}`, 'svc.nextEdit.pickModel'),
-    commandItem(`$(key) ${t('Set the key of a provider…')}`, 'svc.key.set'),
+    ...(deps.model() || deps.setup().kind !== 'none' ? providerItems() : []),
     commandItem(`$(json) ${t('Open svc.jsonc')}`, 'svc.config.open'),
     SEPARATOR,
     ...(deps.suggester.counts.requests === 0 ? [] : reportItems()),
     commandItem(`$(output) ${t('Show the log')}`, 'svc.log.show'),
+  ];
+}
+
+/** Entries that can do something only if there is a provider. */
+function providerItems(): readonly CommandItem[] {
+  const { t } = vscode.l10n;
+  return [
+    commandItem(`$(sparkle) ${t('Choose the completion model…')}`, 'svc.completion.pickModel'),
+    commandItem(`$(lightbulb-sparkle) ${t('Choose the model for next edits…')}`, 'svc.nextEdit.pickModel'),
+    commandItem(`$(key) ${t('Set the key of a provider…')}`, 'svc.key.set'),
   ];
 }
 

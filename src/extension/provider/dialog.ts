@@ -3,7 +3,6 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import { addressOrigin } from '../../catalog/address.ts';
 import { providerPresets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/editing/config-text.ts';
-import { withProvider } from '../../config/editing/edit-providers.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import type { ImportedUses } from '../../config/provider-form/import-fields.ts';
 import {
@@ -22,12 +21,12 @@ import {
 } from '../../config/provider-form/provider-form.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
-import { globalFile, readConfig, saveTargets, writeConfig } from '../configuration/files.ts';
+import { globalFile, saveTargets } from '../configuration/files.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 import { ask, showInformation } from '../foreign-text.ts';
 import type { Models } from '../models/editor-models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
-import { confirmDelete, deleteProvider, type EditedProvider, resolveText } from './edit-provider.ts';
+import { confirmDelete, deleteProvider, type EditedProvider, resolveText, saveProvider } from './edit-provider.ts';
 import {
   failureReason,
   findServers,
@@ -53,7 +52,6 @@ export type DialogSubject =
   | {
       readonly kind: 'new';
       readonly form?: ProviderForm;
-      readonly looksForServers?: boolean;
       readonly uses?: ImportedUses;
     }
   | { readonly kind: 'edit'; readonly provider: EditedProvider };
@@ -213,7 +211,7 @@ export class ProviderDialog implements vscode.Disposable {
       targets: this.#targets(),
       presets: this.#presets(),
       ...(origin === undefined ? {} : { keyOrigin: origin }),
-      ...(this.#subject.kind === 'new' && this.#subject.looksForServers ? { looksForServers: true } : {}),
+      restricted: !vscode.workspace.isTrusted && vscode.workspace.workspaceFolders !== undefined,
     });
   }
 
@@ -321,19 +319,18 @@ export class ProviderDialog implements vscode.Disposable {
     const stores = form.key.kind === 'kept' && this.#typedKey !== undefined;
     const written: ProviderForm = stores ? { ...form, key: { kind: 'typed', value: '' } } : form;
     try {
-      await writeConfig(form.target, withProvider(await readConfig(form.target), written, edited?.form.id));
+      await saveProvider(this.#deps, written, edited?.form.id, () => this.#storeKey(form));
     } catch (error) {
       if (!(error instanceof UnreadableFile)) throw error;
       const reason = { message: `${form.target}: ${vscode.l10n.t(error.message)}` };
       this.#post({ type: 'not-saved', reason });
       return;
     }
-    await this.#storeKey(form);
-    await this.#deps.store.refresh();
-    await this.#deps.models.rebuild();
     await this.#useImported(form.id);
     this.dispose();
     announce(form, this.#deps.models);
+    // What was set up is for the chat first: the next key belongs to its input.
+    if (edited === undefined) await vscode.commands.executeCommand('svc.chat.open');
   }
 
   /** Uses the models for the tasks for which the other tool used them. */
@@ -384,7 +381,7 @@ function firstForm(subject: DialogSubject): ProviderForm {
 }
 
 /** Reports the saved provider in a notification. */
-function announce({ id, name }: ProviderForm, models: Models): void {
+export function announce({ id, name }: ProviderForm, models: Models): void {
   const count = models.registry?.providers.get(id)?.models.size ?? 0;
   const choose = vscode.l10n.t('Choose Chat Model');
   const text =

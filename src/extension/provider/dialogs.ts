@@ -1,11 +1,14 @@
 import * as vscode from 'vscode';
 import { providerPresets } from '../../catalog/presets.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
+import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { configurationFile, globalFile } from '../configuration/files.ts';
+import { errorText } from '../error-text.ts';
 import { showError, withoutIcons } from '../foreign-text.ts';
-import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './dialog.ts';
-import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit-provider.ts';
+import { announce, type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './dialog.ts';
+import { confirmDelete, deleteProvider, type EditedProvider, readProvider, saveProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
+import { pickLocalModel } from './local-model.ts';
 
 /** The provider id of a Svc gateway. */
 const GATEWAY = 'svc';
@@ -28,9 +31,18 @@ export class ProviderDialogs implements vscode.Disposable {
     this.#show('', { kind: 'new', form: this.#formFor(preset) });
   }
 
-  /** Adds a provider on this machine: looks for servers at once. */
-  addLocal(): void {
-    this.#show('', { kind: 'new', form: this.#formFor(undefined), looksForServers: true });
+  /** Adds a model server on this machine: one that answers is used with one press. */
+  async addLocal(): Promise<void> {
+    const choice = await pickLocalModel(this.#deps);
+    if (choice?.kind === 'form') this.add();
+    if (choice?.kind !== 'use') return;
+    try {
+      await saveProvider(this.#deps, choice.form);
+      announce(choice.form, this.#deps.models);
+      await vscode.commands.executeCommand('svc.chat.open');
+    } catch (error) {
+      void showError(errorText(asSvcError(error)));
+    }
   }
 
   /** Sets up the gateway `svc`, or edits it if it exists. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { isObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import { addressOrigin } from '../../catalog/address.ts';
 import { PACKAGES } from '../../catalog/vendors.ts';
-import { providersIn, withoutProvider } from '../../config/editing/edit-providers.ts';
+import { providersIn, withoutProvider, withProvider } from '../../config/editing/edit-providers.ts';
 import { findReferences } from '../../config/load/references.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import {
@@ -100,6 +100,24 @@ export function resolveText(text: string): Secret | undefined {
   }
   resolved = (resolved + text.slice(at)).trim();
   return resolved === '' ? undefined : new Secret(resolved);
+}
+
+/**
+ * Writes a provider, and waits until its models are known. @param was its id before.
+ *
+ * @param withKeys stores its key, before the models are read.
+ * @throws UnreadableFile for a file with a mistake.
+ */
+export async function saveProvider(
+  deps: EditDeps,
+  form: ProviderForm,
+  was?: string,
+  withKeys: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  await writeConfig(form.target, withProvider(await readConfig(form.target), form, was));
+  await withKeys();
+  await deps.store.refresh();
+  await deps.models.rebuild();
 }
 
 export async function confirmDelete({ id, name }: ProviderForm): Promise<boolean> {

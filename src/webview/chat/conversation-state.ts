@@ -37,6 +37,8 @@ export class ConversationState {
   /** Why there is no model. */
   readonly setup = signal<ModelSetup>({ kind: 'loading' });
   readonly trusted = signal(true);
+  /** There are conversations to show. */
+  readonly history = signal(false);
   readonly attachments = signal<readonly Attachment[]>([]);
   readonly draft = signal('');
   readonly contextChips = signal<readonly ContextChip[]>([]);
@@ -155,6 +157,7 @@ export class ConversationState {
         return;
       case 'workspace':
         this.trusted.value = message.trusted;
+        this.history.value = message.history;
         return;
       case 'completions':
         this.completions.value = { query: message.query, items: message.items };

@@ -68,6 +68,8 @@ export class DialogState {
   /** True if only the chosen models are used, not all that the provider lists. */
   readonly limited = signal(false);
   readonly servers = signal<{ readonly busy: boolean; readonly found?: readonly FoundServer[] }>({ busy: false });
+  /** Id of the vendor or server that filled the form; empty: none. */
+  readonly preset = signal('');
   readonly failure = signal<DialogFailure | null>(null);
   readonly saving = signal(false);
 
@@ -113,7 +115,6 @@ export class DialogState {
           this.limited.value = message.form.models.length > 0;
         });
         if (isAddress(message.form.baseURL) && !this.needsKeyToList.value) this.list();
-        if (message.looksForServers) this.lookForServers();
         focusSoon(this.needsKeyToList.value ? 'key' : 'name');
         return;
       case 'listed':
@@ -213,6 +214,7 @@ export class DialogState {
 
   fillFrom({ id, name, api, baseURL, fimURL, fim }: ProviderPreset): void {
     this.#idTyped = false;
+    this.preset.value = id;
     const taken = this.opened.value?.taken ?? [];
     this.change({ ...this.#emptyForm(), id: freeId(id, taken), name, api, baseURL, fimURL, fim });
     focusSoon(this.needsKeyToList.value ? 'key' : 'name');
@@ -220,6 +222,7 @@ export class DialogState {
 
   empty(): void {
     this.#idTyped = false;
+    this.preset.value = '';
     this.change(this.#emptyForm());
     focusSoon('name');
   }
@@ -273,10 +276,11 @@ export class DialogState {
     this.#link.post({ type: 'look-for-servers' });
   }
 
-  useFoundAddress(): void {
-    if (this.listing.value.kind === 'done' && this.listing.value.baseURL) {
-      this.change({ baseURL: this.listing.value.baseURL });
-    }
+  /** Uses the address at which the list of models was found. @returns whether it is another one. */
+  useFoundAddress(): boolean {
+    const found = this.listing.value.kind === 'done' ? this.listing.value.baseURL : undefined;
+    if (found) this.change({ baseURL: found });
+    return found !== undefined;
   }
 
   /** Saves. If a field has a problem, shows it and focuses the field instead. */

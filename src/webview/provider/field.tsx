@@ -57,7 +57,8 @@ export interface TextProps {
   readonly placeholder?: string;
   readonly secret?: boolean;
   readonly label?: string;
-  readonly onEnter?: () => void;
+  /** @returns false if Enter has nothing to do here, so that it saves. */
+  readonly onEnter?: () => boolean;
   readonly onFocus?: () => void;
   /** The field lost the focus. */
   readonly onLeave?: () => void;
@@ -89,8 +90,7 @@ export function Text({ id, value, onValue, placeholder = '', secret, label, onEn
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || event.isComposing || event.keyCode === 229 || !onEnter) return;
-      event.preventDefault();
-      onEnter();
+      if (onEnter()) event.preventDefault();
     },
   } as const;
   return secret ? <input type="password" {...attributes} /> : <input type="text" {...attributes} />;

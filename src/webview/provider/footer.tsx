@@ -5,7 +5,7 @@ import type { TestResult } from './dialog-state.ts';
 /** The target file, the result of a test, and the buttons. Always visible. */
 export function Footer() {
   const { link, state } = useDialog();
-  const { editing, failure, form, problems, saving, targets, testable, touched, testState } = state;
+  const { editing, failure, form, opened, problems, saving, targets, testable, touched, testState } = state;
   const { busy } = testState.value;
   const canTest = busy || testable.value;
   const open = problems.value.filter(({ field }) => touched.value.has(field)).length;
@@ -41,7 +41,11 @@ export function Footer() {
         </select>
         {targets.value.length < 2 ? (
           <span class="hint" id="target-hint">
-            {editing.value ? t('It stays in its file.') : t('Open a folder to save for a project.')}
+            {editing.value
+              ? t('It stays in its file.')
+              : opened.value?.restricted
+                ? t('Trust this workspace to save for a project.')
+                : t('Open a folder to save for a project.')}
           </span>
         ) : null}
       </div>
@@ -108,10 +112,23 @@ function TestStatus() {
         </p>
       ) : null}
       {tests.length > 0 && !tests.some(({ use }) => use === 'completion') ? (
-        <p class="hint">{t('No model of this provider is known to complete code.')}</p>
+        <p class="hint">
+          {t('No model of this provider is known to complete code.')}{' '}
+          <button type="button" class="link" onClick={chooseFormat}>
+            {t('Choose its format')}
+          </button>
+        </p>
       ) : null}
     </div>
   );
+}
+
+/** Unfolds the section of completions. */
+function chooseFormat(): void {
+  const field = document.getElementById('fim');
+  const section = field?.closest('details');
+  if (section) section.open = true;
+  field?.focus();
 }
 
 /** The result for one model: what was tested, which model was asked, and its first words. */

@@ -99,7 +99,6 @@ function StoredKey() {
       onValue={(value) => state.change({ key: { kind: 'typed', value } })}
       onFocus={() => state.keyFocused()}
       onLeave={() => state.keyEntered()}
-      onEnter={() => state.keyEntered()}
     />
   );
 }

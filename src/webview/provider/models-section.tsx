@@ -196,6 +196,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
     state.limited.value = true;
     state.change({ models: [...rows, { id: '', name: '' }] });
     focusSoon(`models.${rows.length}.id`);
+    return true;
   };
   const removeRow = (index: number) => {
     state.change({ models: rows.filter((_, at) => at !== index) });

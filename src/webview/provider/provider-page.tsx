@@ -129,6 +129,14 @@ guardFocus();
 const link = connectToHost();
 const state = new DialogState(link);
 link.listen((message) => state.receive(message));
+/** Enter saves from every field that does nothing else with it, as in the forms of web pages. */
+document.addEventListener('keydown', (event) => {
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
+  if (event.key !== 'Enter' || !plain || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
+  if (!(event.target instanceof HTMLInputElement) || !/^(?:text|password)$/.test(event.target.type)) return;
+  event.preventDefault();
+  if (!state.saving.value) state.save();
+});
 document.addEventListener('keydown', (event) => {
   const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
   if (!command || event.isComposing || (event.key !== 'Enter' && event.key.toLowerCase() !== 's')) return;

@@ -14,6 +14,7 @@ export function StartSection() {
         <label for="preset">{t('Start from')}</label>
         <select
           id="preset"
+          value={state.preset.value}
           onChange={(event) => {
             const preset = presets.value.find(({ id }) => id === event.currentTarget.value);
             if (preset) state.fillFrom(preset);
@@ -62,7 +63,10 @@ function Servers() {
       <p class="hint" role="status">
         {t(
           'No model server answers on the usual ports of this machine. Start one, then look again, or enter its address.',
-        )}
+        )}{' '}
+        {t('Programs that serve models:')} <a href="https://ollama.com/download">Ollama</a>,{' '}
+        <a href="https://lmstudio.ai/download">LM Studio</a>,{' '}
+        <a href="https://github.com/ggml-org/llama.cpp">llama.cpp</a>
       </p>
     );
   }

@@ -150,9 +150,11 @@ function Empty() {
             </li>
           </ul>
           {state.trusted.value ? null : <p>{t('This workspace is not trusted: tools can only read.')}</p>}
-          <button type="button" onClick={() => link.post({ type: 'show-history' })}>
-            {t('Show history')}
-          </button>
+          {state.history.value ? (
+            <button type="button" onClick={() => link.post({ type: 'show-history' })}>
+              {t('Show history')}
+            </button>
+          ) : null}
         </>
       ) : (
         <SetUp />
