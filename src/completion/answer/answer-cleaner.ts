@@ -41,8 +41,8 @@ const END: CleanLine = { text: undefined, ends: true };
 export class AnswerCleaner {
   /** Whether the document near the caret contains a text. What it contains may be in the answer. */
   readonly #has: (text: string) => boolean;
-  /** Fences and sentences are not code here. False in prose, strings and comments. */
-  readonly #codeOnly: boolean;
+  /** What is not code here: neither in prose and comments, no sentences in strings. */
+  readonly #removes: { readonly fences: boolean; readonly sentences: boolean };
   #thinking: string | undefined;
   #fenced = false;
   /** A line with text was returned. */
@@ -51,9 +51,9 @@ export class AnswerCleaner {
   /** Something before the answer was removed. Blank lines after it are removed too. */
   #removed = false;
 
-  constructor(has: (text: string) => boolean, codeOnly: boolean) {
+  constructor(has: (text: string) => boolean, removes: { readonly fences: boolean; readonly sentences: boolean }) {
     this.#has = has;
-    this.#codeOnly = codeOnly;
+    this.#removes = removes;
   }
 
   clean(raw: string): CleanLine {
@@ -72,7 +72,7 @@ export class AnswerCleaner {
       this.#afterBlank = true;
       return raw.trim() === '' ? { text, ends } : ends ? END : NOTHING;
     }
-    const line = this.#codeOnly ? this.#withoutWrapper(text) : { text, ends: false };
+    const line = this.#removes.fences ? this.#withoutWrapper(text) : { text, ends: false };
     this.#afterBlank = false;
     return { text: line.text, ends: ends || line.ends };
   }
@@ -125,6 +125,7 @@ export class AnswerCleaner {
     if (this.#fenced && /\S(?:```|~~~)\s*$/.test(line)) {
       return { text: line.replace(/(?:```|~~~)\s*$/, ''), ends: true };
     }
+    if (!this.#removes.sentences) return { text: line, ends: false };
     if (!this.#begun && !this.#fenced && INTRODUCTION.test(line.trim()) && isSentence(line)) return NOTHING;
     if (this.#begun && this.#afterBlank && EXPLANATION.test(line.trim()) && isSentence(line)) return END;
     return { text: line, ends: false };

@@ -3,6 +3,7 @@ import type { Language } from '../document/languages.ts';
 import { AnswerCleaner } from './answer-cleaner.ts';
 import { IndentationRepair } from './indentation-repair.ts';
 import { RepeatedLead } from './repeated-lead.ts';
+import { fitsBefore } from './tail-alignment.ts';
 import {
   isDistinctive,
   loopsInside,
@@ -18,6 +19,8 @@ export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
+  /** Lines after the caret's line, as far as they show what is closed there. Absent: they are not known. */
+  readonly after?: string;
   /** The lines before the caret's line that are not blank, as far as they matter; the nearest one last. */
   readonly above: readonly string[];
   /** The next lines that are not blank, as far as they matter. */
@@ -64,9 +67,10 @@ export class CompletionTrimmer {
     this.#context = context;
     this.#scanner = context.caret.mark();
     const { caret, language } = context;
-    // A string on one line cannot contain a fence.
-    const code = language.prose !== true && (caret.inside === undefined || caret.inShortString);
-    this.#cleaner = new AnswerCleaner(context.has, code);
+    const code = language.prose !== true && caret.inside === undefined;
+    // A string on one line cannot contain a fence, but a sentence.
+    const removes = { sentences: code, fences: code || (language.prose !== true && caret.inShortString) };
+    this.#cleaner = new AnswerCleaner(context.has, removes);
     this.#lead = new RepeatedLead(context.above, context.head);
     this.#repair = new IndentationRepair(context);
   }
@@ -220,6 +224,7 @@ export class CompletionTrimmer {
   #canEndHere(): boolean {
     const { inside, insideSinceMark, inShortString } = this.#scanner;
     const { tail } = this.#context;
+    if (tail.trim() !== '' && fitsBefore(this.#context, this.#scanner)) return true;
     if (inShortString) return insideSinceMark ? tail.includes(inside ?? ' ') : tail.startsWith(inside ?? ' ');
     return this.#scanner.isAtLineEnd() || this.#tailClosesAll();
   }

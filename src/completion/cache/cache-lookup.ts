@@ -1,7 +1,15 @@
 import { fitAnswer, type Surroundings } from '../answer/fit-answer.ts';
-import { scanBracketsTo } from '../document/brackets.ts';
+import { fromDefinition, scanBracketsTo } from '../document/brackets.ts';
 import type { CaretView } from '../document/caret-view.ts';
-import { type DocumentText, nextFilledLine, type Position, textBefore, textTail } from '../document/document-text.ts';
+import {
+  type DocumentText,
+  linesAfter,
+  nextFilledLine,
+  type Position,
+  textBefore,
+  textHead,
+  textTail,
+} from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { Dismissals } from './dismissal.ts';
 import type { CachedAnswer, CacheMatch, SuggestionCache } from './suggestion-cache.ts';
@@ -70,17 +78,24 @@ function goesOn({ done, cut, seen }: CachedAnswer): boolean {
 /** Number of characters before the caret that are scanned for open brackets, strings and comments. */
 const SCANNED = 4_000;
 
-function surroundings(document: DocumentText, position: Position): Surroundings {
+/** What is around a caret now, as `fitAnswer` needs it. */
+export function surroundings(document: DocumentText, position: Position): Surroundings {
   const language = findLanguage(document.languageId);
   const text = textBefore(document, position, SCANNED);
   const complete = text.length < SCANNED;
   const lineStart = text.indexOf('\n') + 1;
   const startsInLine = !complete && lineStart === 0;
-  const caret = scanBracketsTo(complete ? text : text.slice(lineStart), language, startsInLine);
+  const caret = scanBracketsTo(
+    complete ? text : fromDefinition(text.slice(lineStart), language),
+    language,
+    startsInLine,
+  );
   return {
     language,
     caret,
+    head: textHead(document, position),
     tail: textTail(document, position),
+    after: linesAfter(document, position.line),
     below: nextFilledLine(document, position.line),
   };
 }
