@@ -1,3 +1,4 @@
+import { OPENINGS, ReasoningSplitter, type TextPiece } from '../../wire/reasoning-tags.ts';
 import type { BracketScanner } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
 import { AnswerCleaner } from './answer-cleaner.ts';
@@ -50,6 +51,8 @@ export class CompletionTrimmer {
   readonly #lines: string[] = [];
   readonly #scanner: BracketScanner;
   readonly #cleaner: AnswerCleaner;
+  /** Absent: the text around the caret has such tags, so that the answer may have them too. */
+  readonly #reasoning: ReasoningSplitter | undefined;
   readonly #lead: RepeatedLead;
   readonly #repair: IndentationRepair;
   #released = 0;
@@ -71,6 +74,7 @@ export class CompletionTrimmer {
     // A string on one line cannot contain a fence, but a sentence.
     const removes = { sentences: code, fences: code || (language.prose !== true && caret.inShortString) };
     this.#cleaner = new AnswerCleaner(context.has, removes);
+    this.#reasoning = OPENINGS.some(context.has) ? undefined : new ReasoningSplitter('no');
     this.#lead = new RepeatedLead(context.above, context.head);
     this.#repair = new IndentationRepair(context);
   }
@@ -92,6 +96,10 @@ export class CompletionTrimmer {
   /** Adds the next piece of the answer as received. */
   push(piece: string): void {
     if (this.#finished) return;
+    this.#read(this.#reasoning === undefined ? piece : answerOf(this.#reasoning.push(piece)));
+  }
+
+  #read(piece: string): void {
     // A CR at the end may be half of a CRLF: keep it until the next piece.
     this.#raw += piece;
     let text = this.#raw;
@@ -105,6 +113,7 @@ export class CompletionTrimmer {
 
   /** The answer is complete. @param whole the last line is complete, that is, the answer was not cut off. */
   end(whole: boolean): void {
+    if (!this.#finished && this.#reasoning !== undefined) this.#read(answerOf(this.#reasoning.end()));
     const last = this.#raw.replace(/\r$/, '');
     this.#raw = '';
     if (!this.#finished && !whole) this.#cut = true;
@@ -243,6 +252,10 @@ export class CompletionTrimmer {
     this.#released = end;
     this.#text = this.#lines.slice(0, end).join('\n');
   }
+}
+
+function answerOf(pieces: readonly TextPiece[]): string {
+  return pieces.map(({ kind, text }) => (kind === 'text' ? text : '')).join('');
 }
 
 const NO_CODE = /^[\s)\]}"'`>;,:{]*$/;
