@@ -3,6 +3,7 @@ import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { ReasoningSplitter, type StartsInside, withReasoningTags } from '../../src/wire/reasoning-tags.ts';
+import { CONTEXT, writeFrames } from './format-pairs.ts';
 
 type Case = readonly [name: string, startsInside: StartsInside, text: string, reasoning: string, answer: string];
 
@@ -102,6 +103,36 @@ describe('reasoning in the text of an answer', () => {
       foldEvents(events).parts.map((part) => ('text' in part ? part.text : '')),
       ['a', '<think>b</think>c'],
     );
+  });
+
+  it('reasoning details: do not repeat the text of `reasoning_content`, and return with it', () => {
+    const events: readonly Event[] = [
+      { type: 'start', id: 'x' },
+      { type: 'reasoning', part: 0, text: 'Hm.' },
+      { type: 'reasoning-seal', part: 0, seal: { vendor: 'messages', signature: 'SIGNED' } },
+      { type: 'text', part: 1, text: 'a' },
+      { type: 'finish', reason: 'stop' },
+    ];
+    const frames = writeFrames(chatCompletions, events);
+    const streamed = frames.map(({ data }) => data).join('\n');
+    const { choices } = chatCompletions.writeAnswer(CONTEXT, events);
+    for (const written of [streamed, JSON.stringify(choices)]) {
+      assert.equal(written.split('Hm.').length, 2, written);
+      assert.match(written, /reasoning_details/);
+    }
+    const message = Reflect.get(Array.isArray(choices) ? choices[0] : {}, 'message');
+    for (const history of [message, { ...message, reasoning_content: undefined }]) {
+      const { turns } = chatCompletions.readRequest({
+        model: 'm',
+        messages: [{ role: 'user', content: 'q' }, history],
+      });
+      const [reasoning] = turns[1]?.parts ?? [];
+      assert.deepEqual(reasoning, {
+        type: 'reasoning',
+        text: 'Hm.',
+        seals: [{ vendor: 'messages', signature: 'SIGNED' }],
+      });
+    }
   });
 
   it('reasoning tags: a whole answer is split, also without an opening tag', () => {
