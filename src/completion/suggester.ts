@@ -9,6 +9,7 @@ import { anchorAt } from './document/anchor.ts';
 import { type CaretView, caretView } from './document/caret-view.ts';
 import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
+import { textHead } from './document/document-text.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
 import type { CircuitBreaker } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
@@ -17,6 +18,7 @@ import type { UsageBudget, UsageCounts } from './request/usage-budget.ts';
 import { Speculation } from './speculation.ts';
 import { type SuggesterState, SuggesterStateOwner } from './suggester-state.ts';
 import { CompletionGate } from './trigger/completion-gate.ts';
+import { Composition } from './trigger/composition.ts';
 import { canLift, isManualOnly, isWorthRequesting, type TriggerRefusal } from './trigger/trigger.ts';
 import { TriggerClassifier } from './trigger/trigger-classifier.ts';
 
@@ -30,6 +32,8 @@ export interface SuggesterDeps extends CompletionSenderDeps {
 
 const NOTHING: readonly Suggestion[] = [];
 const ALTERNATIVE_TEMPERATURE = 0.8;
+/** No request is sent for this long after an input method changed the text: it is probably half of a word. */
+const COMPOSING_MS = 1_000;
 /** Requests that are sent after failures without a key press. The pauses double, so these take about a minute. */
 const MAX_RETRIES = 5;
 
@@ -61,6 +65,7 @@ export class Suggester {
   readonly #display = new SuggestionDisplay();
   readonly #state = new SuggesterStateOwner();
   readonly #classifier = new TriggerClassifier();
+  readonly #composition = new Composition();
   readonly #growthNotifier: GrowthNotifier;
   readonly #sender: CompletionSender;
   readonly #speculation: Speculation;
@@ -186,6 +191,7 @@ export class Suggester {
     this.#retries = 0;
     this.#lastChange = { uri: change.uri, version };
     this.#sender.debounce.edited();
+    this.#composition.changed(change);
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#display.changed(change);
     this.#classifier.changed(change.uri, { undone: change.reason !== undefined, used });
@@ -335,7 +341,9 @@ export class Suggester {
     const manual = view.request.trigger === 'invoke';
     const accepted = this.#display.wasAccepted;
     const context = this.#sender.snippets(view);
-    const wait = manual || accepted ? 0 : debounce.wait(settings.debounceFloor, level === 'slow');
+    const composing = this.#composition.isOpen(textHead(view.document, view.position));
+    const floor = Math.max(settings.debounceFloor, composing ? COMPOSING_MS : 0);
+    const wait = manual || accepted ? 0 : debounce.wait(floor, level === 'slow');
     if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
     if (signal.aborted || this.#isRefused(view)) return;

@@ -42,6 +42,18 @@ export function sealText(seal: ReasoningSignature, native: string | undefined, i
   return PACKED + Buffer.from(JSON.stringify(defined({ ...seal, issuer }))).toString('base64url');
 }
 
+/** The opaque text for a client that has the reasoning's text in another field, where a vendor needs both together. */
+export function sealWithText(seal: ReasoningSignature, text: string, issuer: string | undefined): string {
+  return PACKED + Buffer.from(JSON.stringify(defined({ ...seal, issuer, text }))).toString('base64url');
+}
+
+/** The text that is packed with a seal (`sealWithText`). */
+export function textOfSeal(packed: string): string | undefined {
+  if (!packed.startsWith(PACKED)) return undefined;
+  const value = parseJson(Buffer.from(packed.slice(PACKED.length), 'base64url').toString());
+  return isObject(value) && typeof value.text === 'string' ? value.text : undefined;
+}
+
 /** Reads the opaque text of a client. @param native reads a vendor's text. */
 export function readSeal(text: string, native: (text: string) => ReasoningSignature): ReasoningSignature {
   const packed = unpackReasoning(text);

@@ -27,7 +27,7 @@ describe('fitAnswer', () => {
     it(`fitAnswer: ${name}`, () => {
       const language = findLanguage('typescript');
       const caret = scanBracketsTo(head, language, false);
-      const fitted = fitRest(rest, { language, caret, tail, below });
+      const fitted = fitRest(rest, { language, caret, head, tail, below });
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
     });
@@ -38,7 +38,8 @@ describe('fitAnswer', () => {
 function lineAfter(id: string, line: string, answer: string): string | undefined {
   const [head = '', tail = ''] = line.split('|');
   const language = findLanguage(id);
-  const fitted = fitRest(answer, { language, caret: scanBracketsTo(head, language, false), tail, below: undefined });
+  const caret = scanBracketsTo(head, language, false);
+  const fitted = fitRest(answer, { language, caret, head, tail, below: undefined });
   return fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
 }
 
@@ -128,6 +129,41 @@ describe('an answer that contradicts the rest of the line', () => {
   ];
   for (const [language, line, answer, expected] of cases) {
     it(`fitAnswer: contradiction: ${language}: ${line} with ${JSON.stringify(answer)}`, () =>
+      assert.equal(lineAfter(language, line, answer), expected));
+  }
+});
+
+describe('an answer that closes what is open at the caret and opens it again', () => {
+  const cases: readonly (readonly [language: string, line: string, answer: string, expected: string])[] = [
+    ['typescript', 'const s = "|";', 'Hello " + name + "!', 'const s = "Hello " + name + "!";'],
+    ['typescript', "const s = '|';", "a' + b + 'c", "const s = 'a' + b + 'c';"],
+    ['typescript', 'const s = `|`;', 'a` + b + `c', 'const s = `a` + b + `c`;'],
+    ['java', 'String s = "|";', 'Hello " + name + "!', 'String s = "Hello " + name + "!";'],
+    ['python', 'os.path.join("|")', 'a", "b', 'os.path.join("a", "b")'],
+    ['go', 'fmt.Println("|")', 'a", "b', 'fmt.Println("a", "b")'],
+    ['rust', 'println!("|");', '{}: {}", a, "b', 'println!("{}: {}", a, "b");'],
+    ['python', "data['|']", "a']['b", "data['a']['b']"],
+    ['typescript', 'rows[|];', '0][1', 'rows[0][1];'],
+    ['json', '"|"', 'name": "shop', '"name": "shop"'],
+    ['typescript', 'fetch(|);', 'url).then((r) => r.json()', 'fetch(url).then((r) => r.json());'],
+    ['typescript', 'fetch(|);', 'url)\n  .then((r) => r.json()', 'fetch(url)\n  .then((r) => r.json());'],
+    ['typescript', 'if (|) {', 'a) && (b', 'if (a) && (b) {'],
+    ['typescript', 'list.map((|))', '{ a, b }) => join(a, b', 'list.map(({ a, b }) => join(a, b))'],
+    ['typescript', 'foo("| more", c);', 'a", "b', 'foo("a", "b more", c);'],
+    ['typescriptreact', '<div className="|" />', 'box" id="main', '<div className="box" id="main" />'],
+    ['typescriptreact', "<div title='|' />", "box' id='main", "<div title='box' id='main' />"],
+    ['typescriptreact', '<A b={|} />', 'x} c={y', '<A b={x} c={y} />'],
+    ['html', '<div class="|">', 'box" id="main', '<div class="box" id="main">'],
+    ['html', '<div class="|">', 'box" id="main">', '<div class="box" id="main">'],
+    ['html', '<div class="|">', 'box" id="main" hidden>', '<div class="box" id="main" hidden>'],
+    ['html', '<div class="|" hidden>', 'box" id="main"', '<div class="box" id="main" hidden>'],
+    ['html', '<div class="a| c" hidden>', 'b" id="main', '<div class="ab" id="main c" hidden>'],
+    ['vue', 'const s = "|";', 'a" + b + "c', 'const s = "a" + b + "c";'],
+    ['markdown', 'He said "|"', 'yes" and "no', 'He said "yes" and "no"'],
+    ['shellscript', 'echo "|"', 'a" "b', 'echo "a" "b"'],
+  ];
+  for (const [language, line, answer, expected] of cases) {
+    it(`fitAnswer: reopens: ${language}: ${line} with ${JSON.stringify(answer)}`, () =>
       assert.equal(lineAfter(language, line, answer), expected));
   }
 });

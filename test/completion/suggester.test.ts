@@ -393,3 +393,91 @@ describe('completion requests', () => {
     assert.ok(read.size < 700, `${read.size}`);
   });
 });
+
+describe('what is not requested or offered', () => {
+  /** The states of `日本語` and `한국` while an input method composes them: what each key replaces, and by what. */
+  const COMPOSITIONS: readonly (readonly [string, readonly (readonly [deleted: number, text: string])[], number])[] = [
+    [
+      'Japanese',
+      [
+        [0, 'n'],
+        [1, 'に'],
+        [1, 'にh'],
+        [2, 'にほ'],
+        [2, 'にほn'],
+        [3, 'にほん'],
+        [3, '日本'],
+      ],
+      2,
+    ],
+    [
+      'Korean',
+      [
+        [0, 'ㅎ'],
+        [1, '하'],
+        [1, '한'],
+        [0, 'ㄱ'],
+        [1, '구'],
+        [1, '국'],
+      ],
+      3,
+    ],
+    [
+      'Vietnamese',
+      [
+        [0, 'd'],
+        [1, 'đ'],
+        [0, 'e'],
+        [1, 'ê'],
+        [1, 'ề'],
+      ],
+      3,
+    ],
+  ];
+  for (const [language, keys, most] of COMPOSITIONS) {
+    it(`request: none for what an input method has half composed: ${language}`, async () => {
+      const editor = new EditorHarness("const s = '|';\n");
+      editor.answers = () => ['、こんにちは'];
+      for (const [deleted, text] of keys) {
+        editor.edit(text, { deleted });
+        await editor.clock.pass(500);
+      }
+      assert.ok(editor.requests.length < most, `${editor.requests.length} requests`);
+      await editor.clock.pass(2_000);
+      assert.ok(editor.requests.at(-1)?.fimRequest.prefix.endsWith(editor.file.before));
+      assert.equal(editor.ghost, '、こんにちは');
+    });
+  }
+
+  for (const [how, undo] of [
+    ['with one key', (editor: EditorHarness) => editor.edit('', { deleted: 15 })],
+    ['in part', (editor: EditorHarness) => editor.edit('', { deleted: 4 })],
+  ] as const) {
+    it(`suggestion: accepted and deleted ${how}, is not offered again`, async () => {
+      const editor = new EditorHarness('const sum = |\n');
+      editor.answers = ({ prefix }) => (prefix.endsWith('= ') ? ['first + second;'] : []);
+      editor.requestSuggestion();
+      await editor.clock.pass(1_000);
+      editor.accept();
+      await editor.clock.pass(1_000);
+      undo(editor);
+      assert.equal(editor.ghost, undefined);
+      await editor.clock.pass(3_000);
+      assert.equal(editor.ghost, undefined);
+      editor.requestSuggestion({ trigger: 'invoke' });
+      await editor.clock.pass(3_000);
+      assert.match(String(editor.ghost), /ond;$/);
+    });
+  }
+
+  it('suggestion: another idea is offered where one was accepted and deleted', async () => {
+    const editor = new EditorHarness('const sum = |\n');
+    editor.answers = () => [editor.requests.length === 1 ? 'first + second;' : 'total;'];
+    editor.requestSuggestion();
+    await editor.clock.pass(1_000);
+    editor.accept();
+    editor.edit('', { deleted: 15 });
+    await editor.clock.pass(3_000);
+    assert.equal(editor.ghost, 'total;');
+  });
+});

@@ -223,6 +223,7 @@ export class ProviderBuilder {
       headers,
       timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
       chunkTimeout: provider?.chunkTimeout,
+      reasoningTags: provider?.reasoningTags,
       options: { ...options, ...defined({ resourceName: resource, deployment }) },
       problem,
       withheld,

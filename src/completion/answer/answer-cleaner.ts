@@ -1,3 +1,5 @@
+import { afterOrphanTag } from '../../wire/reasoning-tags.ts';
+
 /**
  * Text with which models and servers end or structure an answer: tokens of FIM and chat templates (the model cards of
  * Qwen-Coder, DeepSeek-Coder, StarCoder, CodeLlama, Codestral, CodeGemma; Llama 3, ChatML and Mistral for chat).
@@ -19,7 +21,6 @@ export function hasForeignText(text: string, code: string): boolean {
 }
 
 const FENCE = /^\s*(?:```|~~~)/;
-const THINKING = /^\s*<(think|thinking|reasoning)>/;
 /** The first words of sentences with which chat models introduce code. */
 const INTRODUCTION =
   /^(?:sure|certainly|of course|absolutely|okay|great|here(?:'s|’s| is| are)|the (?:completed?|completion|missing|following|code|rest|updated)|to complete|i(?:'ll|’ll|'ve|’ve| will| have)|below is|let me|let's|you can|this (?:is|code|function|completes))\b/i;
@@ -37,13 +38,12 @@ export interface CleanLine {
 const NOTHING: CleanLine = { text: undefined, ends: false };
 const END: CleanLine = { text: undefined, ends: true };
 
-/** Removes what is not code from an answer, line by line: control text, reasoning, fences, prose around code. */
+/** Removes what is not code from an answer, line by line: control text, fences, prose around code. */
 export class AnswerCleaner {
   /** Whether the document near the caret contains a text. What it contains may be in the answer. */
   readonly #has: (text: string) => boolean;
-  /** Fences and sentences are not code here. False in prose, strings and comments. */
-  readonly #codeOnly: boolean;
-  #thinking: string | undefined;
+  /** What is not code here: neither in prose and comments, no sentences in strings. */
+  readonly #removes: { readonly fences: boolean; readonly sentences: boolean };
   #fenced = false;
   /** A line with text was returned. */
   #begun = false;
@@ -51,9 +51,9 @@ export class AnswerCleaner {
   /** Something before the answer was removed. Blank lines after it are removed too. */
   #removed = false;
 
-  constructor(has: (text: string) => boolean, codeOnly: boolean) {
+  constructor(has: (text: string) => boolean, removes: { readonly fences: boolean; readonly sentences: boolean }) {
     this.#has = has;
-    this.#codeOnly = codeOnly;
+    this.#removes = removes;
   }
 
   clean(raw: string): CleanLine {
@@ -65,34 +65,17 @@ export class AnswerCleaner {
   }
 
   #cleanLine(raw: string): CleanLine {
-    const visible = this.#withoutThinking(raw);
-    if (visible === undefined) return NOTHING;
-    const { text, ends } = this.#withoutControlText(visible);
+    // Some chat templates write the opening tag of reasoning into the prompt.
+    const after = this.#begun || this.#has('</think>') ? undefined : afterOrphanTag(raw);
+    if (after?.trim() === '') return NOTHING;
+    const { text, ends } = this.#withoutControlText(after ?? raw);
     if (text.trim() === '') {
       this.#afterBlank = true;
       return raw.trim() === '' ? { text, ends } : ends ? END : NOTHING;
     }
-    const line = this.#codeOnly ? this.#withoutWrapper(text) : { text, ends: false };
+    const line = this.#removes.fences ? this.#withoutWrapper(text) : { text, ends: false };
     this.#afterBlank = false;
     return { text: line.text, ends: ends || line.ends };
-  }
-
-  /** The line without reasoning, which precedes the answer; `undefined` inside reasoning. */
-  #withoutThinking(raw: string): string | undefined {
-    let line = raw;
-    if (this.#thinking === undefined && !this.#begun) {
-      const tag = THINKING.exec(line)?.[1];
-      if (tag !== undefined && !this.#has(`<${tag}>`)) this.#thinking = `</${tag}>`;
-      // Some chat templates write the opening tag into the prompt.
-      const close = '</think>';
-      if (tag === undefined && line.includes(close) && !this.#has(close)) this.#thinking = close;
-    }
-    if (this.#thinking === undefined) return line;
-    const end = line.indexOf(this.#thinking);
-    if (end < 0) return undefined;
-    line = line.slice(end + this.#thinking.length);
-    this.#thinking = undefined;
-    return line.trim() === '' ? undefined : line;
   }
 
   #withoutControlText(line: string): { readonly text: string; readonly ends: boolean } {
@@ -125,6 +108,7 @@ export class AnswerCleaner {
     if (this.#fenced && /\S(?:```|~~~)\s*$/.test(line)) {
       return { text: line.replace(/(?:```|~~~)\s*$/, ''), ends: true };
     }
+    if (!this.#removes.sentences) return { text: line, ends: false };
     if (!this.#begun && !this.#fenced && INTRODUCTION.test(line.trim()) && isSentence(line)) return NOTHING;
     if (this.#begun && this.#afterBlank && EXPLANATION.test(line.trim()) && isSentence(line)) return END;
     return { text: line, ends: false };

@@ -1,8 +1,10 @@
+import { OPENINGS, ReasoningSplitter, type TextPiece } from '../../wire/reasoning-tags.ts';
 import type { BracketScanner } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
 import { AnswerCleaner } from './answer-cleaner.ts';
 import { IndentationRepair } from './indentation-repair.ts';
 import { RepeatedLead } from './repeated-lead.ts';
+import { fitsBefore } from './tail-alignment.ts';
 import {
   isDistinctive,
   loopsInside,
@@ -18,6 +20,8 @@ export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
+  /** Lines after the caret's line, as far as they show what is closed there. Absent: they are not known. */
+  readonly after?: string;
   /** The lines before the caret's line that are not blank, as far as they matter; the nearest one last. */
   readonly above: readonly string[];
   /** The next lines that are not blank, as far as they matter. */
@@ -47,6 +51,8 @@ export class CompletionTrimmer {
   readonly #lines: string[] = [];
   readonly #scanner: BracketScanner;
   readonly #cleaner: AnswerCleaner;
+  /** Absent: the text around the caret has such tags, so that the answer may have them too. */
+  readonly #reasoning: ReasoningSplitter | undefined;
   readonly #lead: RepeatedLead;
   readonly #repair: IndentationRepair;
   #released = 0;
@@ -64,9 +70,11 @@ export class CompletionTrimmer {
     this.#context = context;
     this.#scanner = context.caret.mark();
     const { caret, language } = context;
-    // A string on one line cannot contain a fence.
-    const code = language.prose !== true && (caret.inside === undefined || caret.inShortString);
-    this.#cleaner = new AnswerCleaner(context.has, code);
+    const code = language.prose !== true && caret.inside === undefined;
+    // A string on one line cannot contain a fence, but a sentence.
+    const removes = { sentences: code, fences: code || (language.prose !== true && caret.inShortString) };
+    this.#cleaner = new AnswerCleaner(context.has, removes);
+    this.#reasoning = OPENINGS.some(context.has) ? undefined : new ReasoningSplitter('no');
     this.#lead = new RepeatedLead(context.above, context.head);
     this.#repair = new IndentationRepair(context);
   }
@@ -88,6 +96,10 @@ export class CompletionTrimmer {
   /** Adds the next piece of the answer as received. */
   push(piece: string): void {
     if (this.#finished) return;
+    this.#read(this.#reasoning === undefined ? piece : answerOf(this.#reasoning.push(piece)));
+  }
+
+  #read(piece: string): void {
     // A CR at the end may be half of a CRLF: keep it until the next piece.
     this.#raw += piece;
     let text = this.#raw;
@@ -101,6 +113,7 @@ export class CompletionTrimmer {
 
   /** The answer is complete. @param whole the last line is complete, that is, the answer was not cut off. */
   end(whole: boolean): void {
+    if (!this.#finished && this.#reasoning !== undefined) this.#read(answerOf(this.#reasoning.end()));
     const last = this.#raw.replace(/\r$/, '');
     this.#raw = '';
     if (!this.#finished && !whole) this.#cut = true;
@@ -220,6 +233,7 @@ export class CompletionTrimmer {
   #canEndHere(): boolean {
     const { inside, insideSinceMark, inShortString } = this.#scanner;
     const { tail } = this.#context;
+    if (tail.trim() !== '' && fitsBefore(this.#context, this.#scanner)) return true;
     if (inShortString) return insideSinceMark ? tail.includes(inside ?? ' ') : tail.startsWith(inside ?? ' ');
     return this.#scanner.isAtLineEnd() || this.#tailClosesAll();
   }
@@ -238,6 +252,10 @@ export class CompletionTrimmer {
     this.#released = end;
     this.#text = this.#lines.slice(0, end).join('\n');
   }
+}
+
+function answerOf(pieces: readonly TextPiece[]): string {
+  return pieces.map(({ kind, text }) => (kind === 'text' ? text : '')).join('');
 }
 
 const NO_CODE = /^[\s)\]}"'`>;,:{]*$/;

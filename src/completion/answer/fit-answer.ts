@@ -9,8 +9,11 @@ export interface Surroundings {
   readonly language: Language;
   /** The state of the text before the caret. */
   readonly caret: BracketScanner;
-  /** The rest of the caret's line. */
+  /** The caret's line before and after the caret. */
+  readonly head: string;
   readonly tail: string;
+  /** Lines after the caret's line, as far as they show what is closed there. Absent: they are not known. */
+  readonly after?: string;
   /** The next line that is not blank. */
   readonly below: string | undefined;
 }

@@ -26,7 +26,16 @@ const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*
 /** Ends of elements and of their opening tags. */
 const TAG_END = /^(?:<\/|\/?>)/;
 
-/** Indents the lines of an answer that are less indented than their place requires. Deeper lines stay as they are. */
+/** The line before ends a statement or a block. A line that starts so continues it. */
+const ENDED = /[;}]\s*$/;
+const CONTINUES = /^(?:[.?:&|+*/=<>{(-]|and\b|or\b|else\b)/;
+/** An element of a list or a property of an object. */
+const ELEMENT = /^\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\w$-]+)\s*(?::|,?\s*$)/;
+
+/**
+ * Corrects the indentation of the lines of an answer: of lines that are less indented than their place requires, and of
+ * lines that are deeper than the line before although a new statement, property or element starts there.
+ */
 export class IndentationRepair {
   readonly #place: Place;
   /** Indentation of the caret's line in columns. */
@@ -49,6 +58,8 @@ export class IndentationRepair {
   #blank = 0;
   /** The last line that is not blank. */
   #previous: string;
+  /** The level of brackets at which the last line that is not blank starts. */
+  #previousLevel = 0;
   /** Columns that the first repaired line was moved by, its depth, and its own indentation. */
   #moved: { readonly by: number; readonly depth: number; readonly from: number } | undefined;
 
@@ -99,10 +110,11 @@ export class IndentationRepair {
     const wanted = this.#place.language.indentedBlocks
       ? this.#wantedAfterColon(previous, width, before)
       : this.#wantedInBrackets(text, width, before);
-    const repaired = wanted > width ? this.#lead(wanted) + text : line;
+    const repaired = wanted === width ? line : this.#lead(wanted) + text;
     this.#previous = repaired;
+    this.#previousLevel = levelOf(before);
     this.#blank = 0;
-    this.#lastWidth = Math.max(width, wanted);
+    this.#lastWidth = wanted;
     return repaired;
   }
 
@@ -112,6 +124,7 @@ export class IndentationRepair {
     if (open > (this.#levels.at(-1)?.open ?? 0)) this.#levels.push({ open, width: this.#lastWidth });
     if (LABEL.test(text) || (this.#place.language.tags === true && TAG_END.test(text))) return width;
     const closers = closersAtStart(text);
+    if (this.#startsTooDeep(text, width, before)) return this.#moveBack(width, levelOf(before));
     const rest = open - closers;
     const depth = this.#levels.filter((level) => level.open <= rest).length;
     const opener = closers > 0 ? this.#levels[depth] : this.#levels.at(-1);
@@ -130,6 +143,25 @@ export class IndentationRepair {
     if (inHead) return this.#moveWith(width, 1, width > this.#base ? width : this.#base + this.#unit());
     const least = this.#sameBlock || closers > 0 ? this.#leastOutside(width, outer, closers > 0) : 0;
     return this.#moveWith(width, -outer, Math.max(0, least));
+  }
+
+  /** Whether a line is deeper than the line before, although it does not belong to it. */
+  #startsTooDeep(text: string, width: number, before: BracketScanner): boolean {
+    const previous = this.#previous;
+    const moved = this.#moved;
+    if (moved !== undefined || width <= this.#width(leadOf(previous)) || CONTINUES.test(text)) return false;
+    const level = levelOf(before);
+    const isSibling = this.#previousLevel === level || isCloser(previous.trimStart());
+    // What is after an opening bracket on the caret's line is deeper than this line.
+    if (!isSibling || (level === 0 && this.#openInHead > 0)) return false;
+    return ENDED.test(previous) || (/,\s*$/.test(previous) && ELEMENT.test(previous) && ELEMENT.test(text));
+  }
+
+  /** Moves a line to the indentation of the line before, and the following lines on its level by as much. */
+  #moveBack(width: number, depth: number): number {
+    const wanted = this.#width(leadOf(this.#previous));
+    this.#moved = { by: wanted - width, depth, from: width };
+    return wanted;
   }
 
   /** The least indentation of a line after so many brackets from before the answer were closed. */
@@ -171,10 +203,18 @@ export class IndentationRepair {
     const opened = this.#width(leadOf(previous));
     if (OPENS_COLON.test(previous) && width <= opened) return this.#moveWith(width, 0, opened + this.#unit());
     const moved = this.#moved;
+    if (moved === undefined && this.#isUnexpected(previous, width, opened)) return this.#moveBack(width, 0);
     if (moved !== undefined) return width >= moved.from ? width + moved.by : Math.max(width, this.#base);
     if (width >= this.#base) this.#fromMargin = true;
     const endsBlock = width === 0 ? this.#fromMargin || this.#blank >= 2 : this.#around.includes(width);
     return this.#sameBlock && !endsBlock ? this.#moveWith(width, 0, this.#base) : width;
+  }
+
+  /** Whether a line is deeper than a line before it that opens no block. */
+  #isUnexpected(previous: string, width: number, opened: number): boolean {
+    return (
+      width > opened && this.#place.caret.openBrackets === 0 && !OPENS_COLON.test(previous) && !previous.endsWith('\\')
+    );
   }
 
   /** Moves a line to `least`, and the following lines on its level by as much. */
@@ -188,7 +228,9 @@ export class IndentationRepair {
   #repairs(): boolean {
     const { language, caret } = this.#place;
     return (
-      language.prose !== true && (language.brackets || language.indentedBlocks === true) && caret.inside === undefined
+      language.prose !== true &&
+      (language.brackets || language.indentedBlocks === true) &&
+      (caret.inside === undefined || caret.inShortString)
     );
   }
 
@@ -211,6 +253,11 @@ export class IndentationRepair {
     if (insertSpaces) return ' '.repeat(width);
     return '\t'.repeat(Math.floor(width / tabSize)) + ' '.repeat(width % tabSize);
   }
+}
+
+/** Number of brackets that are open, relative to the caret. */
+function levelOf(scanner: BracketScanner): number {
+  return scanner.openedBrackets - closedBy(scanner);
 }
 
 /** Number of brackets from before the text that it closes. */

@@ -1,4 +1,4 @@
-import type { BracketScanner, Exit } from '../document/brackets.ts';
+import { BracketScanner, type Exit } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
 
 export interface FittedAnswer {
@@ -7,11 +7,18 @@ export interface FittedAnswer {
   readonly replaceAfter: number;
 }
 
-interface TailContext {
+/** The text around the caret, as far as it shows what is open and closed there. */
+export interface BracketContext {
   readonly language: Language;
   readonly caret: BracketScanner;
+  /** The caret's line. */
+  readonly head: string;
   readonly tail: string;
+  /** The lines after it. Absent: they are not known. */
+  readonly after?: string | undefined;
 }
+
+interface TailContext extends BracketContext {}
 
 /**
  * Aligns an answer with the rest of the caret's line. Both are divided at the closers of what was open at the caret.
@@ -19,18 +26,19 @@ interface TailContext {
  * or stays after it; an answer that contradicts it is cut before the first closer.
  * @param goesOn more of the answer follows.
  */
-export function alignWithTail(
-  text: string,
-  { language, caret, tail: wholeTail }: TailContext,
-  goesOn: boolean,
-): FittedAnswer | undefined {
+export function alignWithTail(text: string, context: TailContext, goesOn: boolean): FittedAnswer | undefined {
+  const around = withQuotes(context);
+  const { language, caret, tail: wholeTail } = around;
   const tail = wholeTail.trimEnd();
+  const own = caret.mark().read(text);
+  if (isContent(text, tail, caret, own) && overlapOf(text, tail, language) === 0) return { text, replaceAfter: 0 };
+  // Of several lines, a part may only seem to fit as long as the rest is not known.
+  if (!(goesOn && text.includes('\n')) && fitsBefore(around, own)) return { text, replaceAfter: 0 };
   const scannedTail = caret.readTail(tail);
   const opensBlock = scannedTail.openedBrackets > 0;
   const whole = withTailOpened(text, tail, caret, scannedTail.surplus);
   if (whole !== undefined) return { text: whole, replaceAfter: tail.length };
-  const own = caret.mark().read(text).exits;
-  const shared = sharedClosers(text, own, tail, scannedTail.exits);
+  const shared = sharedClosers(text, own.exits, tail, scannedTail.exits);
   const tailEnd = shared.at(-1)?.there.end ?? 0;
   const answerEnd = shared.at(-1)?.own.end ?? 0;
   const rest = tail.slice(tailEnd);
@@ -40,7 +48,7 @@ export function alignWithTail(
     return { text: before + after, replaceAfter: tail.length };
   }
   const remaining = scannedTail.exits.slice(shared.length);
-  const closer = own.find(({ at, depth }) => at >= answerEnd && remaining.some((exit) => exit.depth === depth));
+  const closer = own.exits.find(({ at, depth }) => at >= answerEnd && remaining.some((exit) => exit.depth === depth));
   const part = alignRest(after, rest, {
     language,
     caret: shared.length === 0 ? caret : undefined,
@@ -53,6 +61,54 @@ export function alignWithTail(
   // The answer contradicts the tail after a closer. What is before the closer still fits.
   const first = shared[0];
   return first === undefined ? undefined : { text: text.slice(0, first.own.at).trimEnd(), replaceAfter: 0 };
+}
+
+/** Quotes where the language has none, or not all: in tags, and in text. */
+const QUOTED: Language = { quotes: `"'\``, longQuotes: [], brackets: false };
+
+/** The context with the quote in which the caret is, if the language does not follow it. */
+function withQuotes(context: TailContext): TailContext {
+  const { language, caret, head, tail } = context;
+  if ((language.quotes !== '' && language.tags !== true) || caret.inside !== undefined) return context;
+  const tag = /<[A-Za-z][^<]*$/.exec(head)?.[0];
+  const quoted = new BracketScanner(QUOTED).read(tag ?? head);
+  const { inside } = quoted;
+  // An apostrophe in a text is no quote.
+  if (inside === undefined || (tag === undefined && !tail.startsWith(inside))) return context;
+  return { ...context, caret: quoted };
+}
+
+/**
+ * Whether an answer that closes what is open at the caret belongs before all of the tail: it opens the same again, or
+ * it completes brackets and strings of which the text around it has only one half.
+ * @param own the state after the answer, from a mark at the caret.
+ */
+export function fitsBefore(around: BracketContext, own: BracketScanner): boolean {
+  if (own.inside === '\n' || (own.exits.length === 0 && own.opened === 0)) return false;
+  const without = countFaults(around.caret.mark(), around);
+  const joined = countFaults(own.copy(), around);
+  return joined === without ? own.exits.length > 0 && own.isInsideTheSame(around.caret) : joined < without;
+}
+
+/** Number of brackets and strings that do not match, if the text after the caret follows what was read. */
+function countFaults(scanner: BracketScanner, { language, caret, head, tail, after = '' }: BracketContext): number {
+  scanner.read(tail);
+  // The next line does not continue a line that leaves a bracket open if it is not further indented.
+  const next = /^\s*^([ \t]*)[^\s)\]}]/m.exec(after);
+  const opensBlock = language.indentedBlocks === true && /:\s*$/.test(tail);
+  const ends = opensBlock || (next !== null && (next[1] ?? '').length <= indentationOf(head));
+  const before = caret.openBrackets - new BracketScanner(language).read(head).openedBrackets;
+  const open = ends && scanner.openBrackets > before ? 1 : 0;
+  return open + scanner.read(`\n${after}`).faults;
+}
+
+function indentationOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** Whether an answer is text of the string or comment in which the caret is, and the tail more of it. */
+function isContent(text: string, tail: string, { inside }: BracketScanner, own: BracketScanner): boolean {
+  return inside !== undefined && own.insideSinceMark && !text.includes('\n') && tail.includes(inside.trim());
 }
 
 /** The answer, if it ends its first line with the tail and opens the brackets of which the tail has only the ends. */
@@ -151,6 +207,10 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   }
   if (more.trim() !== '') return undefined;
   if (line === '') return { text: '', covers: false };
+  // A separator with a blank is followed by what the tail has.
+  if (/[;,]\s+$/.test(first) && !NO_SPACE_BEFORE.test(rest) && context.closerAt === undefined) {
+    return { text: first, covers: false };
+  }
   const aligned = alignCode(line, code, context);
   // White space at the end of the answer separates it from a word or an operator.
   const separates = aligned?.text === line && !NO_SPACE_BEFORE.test(rest);
@@ -246,6 +306,8 @@ function overlapOf(line: string, code: string, language: Language): number {
     if (/^[\p{L}\p{N}_$]/u.test(end) && /[\p{L}\p{N}_$]$/u.test(line.slice(0, -length))) continue;
     // A single `>` may close a type parameter of the answer.
     if (end === '>' && !hasSurplusAngle(line)) continue;
+    // The tail may start with a longer word.
+    if (/[\p{L}\p{N}_$]$/u.test(end) && /^[\p{L}\p{N}_$]/u.test(code.slice(length))) continue;
     if (language.brackets === false || end === ',' || /[\p{L}\p{N}_=:+\-*/%<>&|?]/u.test(end)) return length;
   }
   return 0;

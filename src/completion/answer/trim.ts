@@ -45,7 +45,9 @@ export function withoutRepeatedHead(line: string, head: string): string {
   const start = line.trimStart();
   const distinctive = existing.length >= 4 && isDistinctive(existing);
   const leader = LEADER.test(existing) && start.length > existing.length && /\s/.test(start[existing.length] ?? '');
-  return start.startsWith(existing) && (distinctive || leader) ? withoutHead(start, head) : line;
+  // After a blank, the answer may be a longer word.
+  const longer = /\w\s+$/.test(head) && /^\w/.test(start.slice(existing.length));
+  return start.startsWith(existing) && (distinctive || leader) && !longer ? withoutHead(start, head) : line;
 }
 
 /** The text after the head of the caret's line, which it repeats, without the white space that is there already. */

@@ -1,7 +1,15 @@
 import { fitAnswer, type Surroundings } from '../answer/fit-answer.ts';
-import { scanBracketsTo } from '../document/brackets.ts';
+import { fromDefinition, scanBracketsTo } from '../document/brackets.ts';
 import type { CaretView } from '../document/caret-view.ts';
-import { type DocumentText, nextFilledLine, type Position, textBefore, textTail } from '../document/document-text.ts';
+import {
+  type DocumentText,
+  linesAfter,
+  nextFilledLine,
+  type Position,
+  textBefore,
+  textHead,
+  textTail,
+} from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { Dismissals } from './dismissal.ts';
 import type { CachedAnswer, CacheMatch, SuggestionCache } from './suggestion-cache.ts';
@@ -17,7 +25,7 @@ export interface CacheLookup {
 
 /** Finds the cached answers for a caret: the suggestion on screen (`current`) first, then the newest. */
 export function lookUpCache(
-  { document, position, model }: CaretView,
+  { document, position, model, request }: CaretView,
   memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
   current: CachedAnswer | undefined,
 ): CacheLookup {
@@ -28,9 +36,17 @@ export function lookUpCache(
   const matches = memory.cache.find(document, position, model.ref);
   // The suggestion on screen comes first, so that an answer with the same text does not replace it.
   matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
+  const invoked = request.trigger === 'invoke';
+  const withdrawn = matches.flatMap((match) => (match.kind === 'withdrawn' && !invoked ? match.rest : []));
   for (const match of matches) {
     const { answer } = match;
     if (memory.dismissals.holds(answer)) continue;
+    if (invoked) answer.accepted = 0;
+    if (match.kind !== 'awaited' && withdrawn.some((text) => isSameText(text, match.rest))) {
+      if (!answer.done) awaited.push(answer);
+      else if (match.kind !== 'withdrawn') settled = true;
+      continue;
+    }
     if (match.kind === 'awaited') awaited.push(answer);
     else {
       around ??= surroundings(document, position);
@@ -44,6 +60,11 @@ export function lookUpCache(
   return { shown, awaited, settled };
 }
 
+/** Whether two texts are the same as far as both are known. */
+function isSameText(one: string, other: string): boolean {
+  return other !== '' && (one.startsWith(other) || other.startsWith(one));
+}
+
 type Fitted = Pick<DisplayedSuggestion, 'text' | 'replaceBefore' | 'replaceAfter'>;
 
 /** Fits the rest of an answer to the text around the caret. `undefined`: there is nothing to show. */
@@ -52,7 +73,7 @@ function fit(
   around: Surroundings,
   position: Position,
 ): Fitted | undefined {
-  if (match.kind === 'agrees') {
+  if (match.kind !== 'indented') {
     const fitted = fitAnswer(match.rest, around, goesOn(match.answer));
     return fitted && { ...fitted, replaceBefore: 0 };
   }
@@ -70,17 +91,24 @@ function goesOn({ done, cut, seen }: CachedAnswer): boolean {
 /** Number of characters before the caret that are scanned for open brackets, strings and comments. */
 const SCANNED = 4_000;
 
-function surroundings(document: DocumentText, position: Position): Surroundings {
+/** What is around a caret now, as `fitAnswer` needs it. */
+export function surroundings(document: DocumentText, position: Position): Surroundings {
   const language = findLanguage(document.languageId);
   const text = textBefore(document, position, SCANNED);
   const complete = text.length < SCANNED;
   const lineStart = text.indexOf('\n') + 1;
   const startsInLine = !complete && lineStart === 0;
-  const caret = scanBracketsTo(complete ? text : text.slice(lineStart), language, startsInLine);
+  const caret = scanBracketsTo(
+    complete ? text : fromDefinition(text.slice(lineStart), language),
+    language,
+    startsInLine,
+  );
   return {
     language,
     caret,
+    head: textHead(document, position),
     tail: textTail(document, position),
+    after: linesAfter(document, position.line),
     below: nextFilledLine(document, position.line),
   };
 }

@@ -14,12 +14,16 @@ export interface CachedAnswer {
   cut: boolean;
   /** The answer was on screen, so it may be shown again when the user deletes back into it. */
   seen: boolean;
+  /** Number of characters of `text` that the user accepted as a whole; 0: none. */
+  accepted: number;
 }
 
 /** How an answer agrees with the text before a caret. */
 export type CacheMatch =
   /** `rest` is the text that remains to be inserted; empty if the document contains all of it. */
   | { readonly kind: 'agrees'; readonly answer: CachedAnswer; readonly rest: string; readonly deleted: number }
+  /** As `agrees`, but the user accepted the text and deleted it, or a part of it. */
+  | { readonly kind: 'withdrawn'; readonly answer: CachedAnswer; readonly rest: string; readonly deleted: number }
   /** The user typed everything received so far. More may follow. */
   | { readonly kind: 'awaited'; readonly answer: CachedAnswer }
   /**
@@ -60,7 +64,8 @@ export class SuggestionCache {
   open(document: DocumentText, position: Position, model: string): CachedAnswer {
     const scope = buildScope(document, position, model);
     const start = anchorAt(document, position);
-    const answer: CachedAnswer = { id: this.#next++, scope, start, text: '', done: false, cut: false, seen: false };
+    const empty = { text: '', done: false, cut: false, seen: false, accepted: 0 };
+    const answer: CachedAnswer = { id: this.#next++, scope, start, ...empty };
     const key = buildKey(scope, start);
     const siblings = this.#byStart.get(key);
     if (siblings === undefined) this.#byStart.set(key, [answer]);
@@ -136,7 +141,8 @@ function findMatch(answer: CachedAnswer, typed: string): CacheMatch | undefined 
   if (typed.length < requested.length) {
     const deleted = requested.length - typed.length;
     if (!answer.seen || deleted > MAX_DELETED || !requested.startsWith(typed)) return undefined;
-    return { kind: 'agrees', answer, rest: requested.slice(typed.length) + answer.text, deleted };
+    const kind = answer.accepted > 0 ? 'withdrawn' : 'agrees';
+    return { kind, answer, rest: requested.slice(typed.length) + answer.text, deleted };
   }
   const match = matchTypedSince(answer, typed.slice(requested.length));
   // Last, because it is the most expensive comparison: 1,000 characters and more for each answer on a long line.
@@ -148,7 +154,7 @@ function matchTypedSince(answer: CachedAnswer, since: string): CacheMatch | unde
   if (answer.text.startsWith(since)) {
     const rest = answer.text.slice(since.length);
     if (rest === '' && !answer.done) return { kind: 'awaited', answer };
-    return { kind: 'agrees', answer, rest, deleted: 0 };
+    return { kind: since.length < answer.accepted ? 'withdrawn' : 'agrees', answer, rest, deleted: 0 };
   }
   if (!answer.done && since.startsWith(answer.text)) return { kind: 'awaited', answer };
   const rest = restOfIndentedLine(answer.text, since);

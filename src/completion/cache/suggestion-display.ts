@@ -105,6 +105,7 @@ export class SuggestionDisplay {
     const used = inserted > 0 && shown.text.length - inserted <= shown.replaceAfter;
     const accepted = countAccepted(change, shown);
     if (accepted === 0) return { accepted, used };
+    if (used) shown.answer.accepted = shown.answer.text.length;
     this.#shown = used ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
     return { accepted: used ? shown.text.length : accepted, used };
   }

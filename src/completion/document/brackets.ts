@@ -37,6 +37,8 @@ export class BracketScanner {
   #floor = 0;
   /** Closers without an opener in the known text. */
   #surplus = 0;
+  /** Number of closers that do not match the innermost bracket, and of strings without an end on their line. */
+  #mismatches = 0;
   #exits: Exit[] = [];
   /** True if the last code character of the last line with code opened a bracket. */
   #opensAtEnd = false;
@@ -74,6 +76,7 @@ export class BracketScanner {
     const copy = this.mark();
     copy.#floor = this.#floor;
     copy.#surplus = this.#surplus;
+    copy.#mismatches = this.#mismatches;
     copy.#exits = [...this.#exits];
     copy.#opensAtEnd = this.#opensAtEnd;
     copy.#bodies = this.#bodies;
@@ -104,6 +107,22 @@ export class BracketScanner {
   /** Number of brackets that were opened since the mark and are still open. */
   get openedBrackets(): number {
     return this.openedClosers.length;
+  }
+
+  /** Ends of all that was opened since the mark and is still open, outermost first. */
+  get openedEnds(): readonly string[] {
+    return this.#frames.slice(this.#floor).map(({ end }) => end);
+  }
+
+  /** True if the same brackets, strings and comments are open as in another scanner. */
+  isInsideTheSame(other: BracketScanner): boolean {
+    const { length } = this.#frames;
+    return length === other.#frames.length && this.#frames.every(({ end }, at) => end === other.#frames[at]?.end);
+  }
+
+  /** Number of closers that do not match what is open, and of strings without an end, if a line ended here. */
+  get faults(): number {
+    return this.#mismatches + (this.inShortString ? 1 : 0);
   }
 
   /** Closers of the brackets that were opened since the mark and are still open. */
@@ -194,6 +213,7 @@ export class BracketScanner {
       }
       if (kind === 'string' && raw !== true && character === '\\') at++;
       else if (character === '\n' && (short || end === '\n')) {
+        if (short) this.#mismatches++;
         this.#frames.pop();
         this.#floor = Math.min(this.#floor, this.#frames.length);
         return at;
@@ -275,6 +295,7 @@ export class BracketScanner {
 
   /** A closer that does not match the innermost bracket: it closes an outer one, or one before the known text. */
   #closeUnmatched(character: string, at: number): void {
+    this.#mismatches++;
     // Brackets that were opened since the mark stay open: the text is wrong, and nothing is known.
     const outer = this.#frames.length === this.#floor ? this.#frames.findLastIndex(({ end }) => end === character) : -1;
     const crossesString = this.#frames.slice(outer + 1).some(({ kind }) => kind !== 'bracket');
@@ -319,6 +340,11 @@ function isWord(character: string): boolean {
     (character >= '0' && character <= '9') ||
     character === '_'
   );
+}
+
+/** The part of a text without its start from which the state is known: from the first definition on, if it has one. */
+export function fromDefinition(text: string, language: Language): string {
+  return text.slice(language.definition?.exec(text)?.index ?? 0);
 }
 
 /**

@@ -57,6 +57,20 @@ export function textAfter(document: DocumentText, position: Position, limit: num
   return out;
 }
 
+/** Maximum length of the lines after the caret's line that show what is closed there. */
+const BALANCED = 1_000;
+
+/** Whole lines after `line`, joined by LF. */
+export function linesAfter(document: DocumentText, line: number): string {
+  let text = '';
+  for (let next = line + 1; next < document.lineCount; next++) {
+    const added = document.lineAt(next);
+    if (text.length + added.length > BALANCED) break;
+    text += `${added}\n`;
+  }
+  return text;
+}
+
 /** The first line after `line` that is not blank, within `reach` lines. */
 export function nextFilledLine(document: DocumentText, line: number, reach = 8): string | undefined {
   for (let i = line + 1; i < Math.min(document.lineCount, line + 1 + reach); i++) {

@@ -30,6 +30,8 @@ export interface Language {
   readonly tags?: boolean;
   /** Words that close a block, for example `end`. */
   readonly blockEnds?: RegExp;
+  /** A line that is code even if the text before it is not known, which may end in a string of several lines. */
+  readonly definition?: RegExp;
   /** True if a block is what is indented after a colon. */
   readonly indentedBlocks?: boolean;
   /** Prose: brackets and indentation follow no grammar. */
@@ -38,7 +40,13 @@ export interface Language {
 
 const C: Language = { line: '//', block: ['/*', '*/'], quotes: `"'`, longQuotes: [], brackets: true };
 const TEMPLATE: Interpolation = { quotes: ['`'], open: '${', close: '}' };
-const SCRIPT: Language = { ...C, longQuotes: ['`'], interpolations: [TEMPLATE], regexes: true };
+const SCRIPT: Language = {
+  ...C,
+  longQuotes: ['`'],
+  interpolations: [TEMPLATE],
+  regexes: true,
+  definition: /^(?:export |import |(?:async )?function |class |(?:const|let) \w+ = )/m,
+};
 const HASH: Language = { line: '#', quotes: `"'`, longQuotes: [], brackets: true };
 /** In these languages, `'` is also a lifetime or a digit separator. */
 const ONE_QUOTE: Language = { ...C, quotes: '"' };
@@ -85,6 +93,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     longQuotes: ['"""', "'''"],
     interpolations: [{ quotes: ['"', "'", '"""', "'''"], open: '{', close: '}', prefix: /(?:^|\W)(?:f|fr|rf|t)$/i }],
     indentedBlocks: true,
+    definition: /^[ \t]*(?:async )?(?:def \w+\(|class \w+[(:])/m,
   },
   ruby: { ...HASH, interpolations: [HASH_BRACE('"')], regexes: true, blockEnds: /^end\b/ },
   elixir: { ...HASH, longQuotes: ['"""'], interpolations: [HASH_BRACE('"', '"""')], blockEnds: /^end\b/ },

@@ -1,7 +1,7 @@
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
-import { type BracketScanner, scanBracketsTo } from '../document/brackets.ts';
+import { type BracketScanner, fromDefinition, scanBracketsTo } from '../document/brackets.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
-import { type DocumentText, type Position, textHead, textTail } from '../document/document-text.ts';
+import { type DocumentText, linesAfter, type Position, textHead, textTail } from '../document/document-text.ts';
 import { commentLine, findLanguage } from '../document/languages.ts';
 import type { Snippet } from './context.ts';
 
@@ -135,7 +135,8 @@ export function insertionContext(
   const language = findLanguage(document.languageId);
   const head = textHead(document, position);
   const tail = textTail(document, position);
-  const before = scanBracketsTo(window.prefix, language, window.prefix.length < head.length);
+  const known = window.startsInside ? fromDefinition(window.prefix, language) : window.prefix;
+  const before = scanBracketsTo(known, language, window.prefix.length < head.length);
   const after = before.mark().read(window.suffix);
   const opensBlock = before.readTail(tail).openedBrackets > 0;
   const outside = language.prose === true || window.startsInside || window.endsInside;
@@ -143,6 +144,7 @@ export function insertionContext(
     language,
     head,
     tail,
+    after: linesAfter(document, position.line),
     above: linesAbove(document, position.line),
     below: linesBelow(document, position.line),
     caret: before,

@@ -167,6 +167,12 @@ export const optionsSchema = z.looseObject({
       'Milliseconds between two parts of a streamed answer (default: no limit). Use 15000 to 30000 for unreliable streams.',
     ),
   headers: headers.optional().describe('Additional HTTP headers. `null` removes one.'),
+  reasoningTags: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: reasoning in `<think>`, `[THINK]` or gpt-oss channels at the start of an answer is split from its text; `false`: never (default: depends on the server and the model).',
+    ),
   simulated: z
     .boolean()
     .optional()

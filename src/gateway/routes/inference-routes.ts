@@ -3,6 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
+import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { unsupportedField } from '../../wire/errors/svc-error.ts';
@@ -101,14 +102,18 @@ function sameFormat(
   const body = asIs
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
-  const transform = new StreamTransform({
+  const reasons = objectOrEmpty(value).reasoning_effort !== 'none';
+  const read = splitReasoning(model, format, reasons);
+  const converted = () =>
+    new TranslatingTransform(read, format, answerContext(context, format, value), byok !== undefined);
+  const forwardedAnswer = new StreamTransform({
     format: endpoint.format,
     provider: model.provider,
     byok: byok !== undefined,
     usageChunk: requestsUsageChunk(value),
-    converter: () =>
-      new TranslatingTransform(format, format, answerContext(context, format, value), byok !== undefined),
+    converter: converted,
   });
+  const transform = hasReasoningText(model) ? converted() : forwardedAnswer;
   return {
     target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
     model,

@@ -1,10 +1,17 @@
-import { type Profile, row } from './rules.ts';
+import { type ModelIdentity, type Profile, row } from './rules.ts';
 
 /** The last part of an id: `openai/gpt-5` is `gpt-5`. */
 const named = (id: string, family: RegExp): boolean => family.test(id.slice(id.lastIndexOf('/') + 1));
 
 /** OpenAI's reasoning models. */
 const OPENAI_REASONING = /^(?:o[1-9](?:-|$)|gpt-(?:5|6)(?!.*-chat))/i;
+
+/** Whether the server may send the model's text as it is, with its reasoning. */
+function isUnparsed({ format, kind }: ModelIdentity['endpoint']): boolean {
+  return format === 'chat-completions' && UNPARSED.includes(kind);
+}
+
+const UNPARSED = ['openai-compatible', 'ollama', 'lmstudio', 'llamacpp', 'vllm'];
 
 /** Model families, whoever serves them. */
 export const FAMILY_PROFILES: readonly Profile[] = [
@@ -50,6 +57,31 @@ export const FAMILY_PROFILES: readonly Profile[] = [
         'required',
         'the first tool call of an answer needs a thought signature; one that is missing is replaced by `skip_thought_signature_validator`',
         'ai.google.dev, "Thought signatures"; langgenius/dify-official-plugins#2088',
+      ),
+    ],
+  },
+  {
+    name: 'Models with reasoning in their text',
+    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /^(?:magistral|qwen3|glm-4\.[5-9]|gpt-oss)/i),
+    rows: [
+      row(
+        'reasoningTags',
+        'split',
+        'reasoning in tags at the start of an answer is split from its text',
+        'model cards of Qwen3, Magistral (`[THINK]`) and gpt-oss (openai/harmony)',
+      ),
+    ],
+  },
+  {
+    name: 'Models whose template starts the reasoning',
+    covers: ({ endpoint, id }) =>
+      isUnparsed(endpoint) && named(id, /deepseek-r1|^qwq|^qwen3.*-thinking|^(?:nemotron|llama).*-reason/i),
+    rows: [
+      row(
+        'reasoningTags',
+        'starts-inside',
+        'the opening tag may be missing: an answer is kept until the closing tag',
+        'model cards of DeepSeek-R1 and Qwen3-Thinking ("the default chat template automatically includes `<think>`")',
       ),
     ],
   },

@@ -28,6 +28,7 @@ export const BASE_RULES: Rules = {
   forcedChoice: 'accepted',
   attribution: 'removed',
   serverTools: 'kept',
+  reasoningTags: 'none',
 };
 
 /** The values of `format` that OpenAI and Anthropic document for structured outputs are hints in tools: all are kept. */
@@ -55,6 +56,18 @@ export const FORMAT_PROFILES: readonly Profile[] = [
         'chat templates of Gemma and Mistral ("Conversation roles must alternate")',
       ),
       row('cacheMarks', 'removed', '`cache_control` is left out of translated requests', 'OpenAI API reference'),
+    ],
+  },
+  {
+    name: 'An unknown server of Chat Completions',
+    covers: ({ endpoint }) => endpoint.format === 'chat-completions' && endpoint.kind === 'openai-compatible',
+    rows: [
+      row(
+        'reasoningTags',
+        'translated',
+        'reasoning in tags at the start of an answer is split from its text, except in answers that are forwarded as they are',
+        'continuedev/continue#3832, voideditor/void#431 (`<think>` in the text of answers)',
+      ),
     ],
   },
   {

@@ -68,6 +68,11 @@ export interface Rules {
   readonly serverTools: 'kept' | 'text';
   /** Types of images. Absent: any. */
   readonly images?: readonly string[];
+  /**
+   * Reasoning in tags at the start of an answer's text. `split`: also in answers that are forwarded in their own format.
+   * `translated`: only if the answer is converted anyway. `starts-inside`: as `split`, and the opening tag may be missing.
+   */
+  readonly reasoningTags: 'none' | 'translated' | 'split' | 'starts-inside';
 }
 
 /** One rule of a vendor. `says` is the text of the documentation, `source` a page or a thread that shows it. */

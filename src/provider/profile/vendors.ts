@@ -14,6 +14,10 @@ const OPENAI_ONLY = [
 /** Models of other vendors on Azure. */
 const NOT_OPENAI = /mistral|ministral|codestral|llama|phi-|deepseek|cohere|command|grok|jais/i;
 
+/** Servers without a parser for the model's reasoning send it as text. */
+const TAGS = 'continuedev/continue#3832, microsoft/vscode#321918 (`<think>`, `<thought>` in the text)';
+const TAGS_HISTORY = 'model cards of Qwen3 ("No Thinking Content in History") and gpt-oss (openai/harmony)';
+
 const isChat = ({ endpoint }: ModelIdentity): boolean => endpoint.format === 'chat-completions';
 
 /** The keywords of Gemini's `Schema` (an OpenAPI subset). */
@@ -455,6 +459,13 @@ export const VENDOR_PROFILES: readonly Profile[] = [
         'patterns that begin with `^` and end with `$`; others are moved to the description',
         LOCAL_PATTERNS,
       ),
+      row('reasoningTags', 'split', 'reasoning in tags at the start of an answer is split from its text', TAGS),
+      row(
+        'reasoningHistory',
+        { text: 'with-calls', details: 'own', demanded: false },
+        'reasoning of the history only with tool calls',
+        TAGS_HISTORY,
+      ),
     ],
   },
   {
@@ -466,6 +477,13 @@ export const VENDOR_PROFILES: readonly Profile[] = [
         { ...PLAIN_SCHEMA, patterns: 'portable' },
         'patterns without `\\p{…}` and look-around; others are moved to the description',
         'vllm-project/vllm, "Structured outputs" (xgrammar)',
+      ),
+      row('reasoningTags', 'split', 'reasoning in tags at the start of an answer is split from its text', TAGS),
+      row(
+        'reasoningHistory',
+        { text: 'with-calls', details: 'own', demanded: false },
+        'reasoning of the history only with tool calls',
+        TAGS_HISTORY,
       ),
     ],
   },

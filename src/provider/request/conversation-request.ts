@@ -11,6 +11,7 @@ import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
+import { splitReasoning } from './reasoning-text.ts';
 
 export interface RequestChoices {
   /** Name of the variant whose fields are merged into the request. */
@@ -68,7 +69,7 @@ export function conversationBody(
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
-  const read = withUniqueIds(format, conversation);
+  const read = withUniqueIds(splitReasoning(model, format, fitted.reasoning?.effort !== 'none'), conversation);
   return { format: read, body: withOptions(model, written, choices.variant), repairs };
 }
 

@@ -1,7 +1,7 @@
 import { defined, finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import type { ReasoningPart } from '../conversation.ts';
 import type { ReasoningSignature } from '../event.ts';
-import { markIssuer, readSeal } from '../packed-reasoning.ts';
+import { markIssuer, readSeal, sealWithText, textOfSeal } from '../packed-reasoning.ts';
 
 /**
  * `reasoning_details` contains the data that Chat Completions vendors need to replay reasoning. It uses OpenRouter's
@@ -23,10 +23,23 @@ export function writeReasoningDetail(seal: ReasoningSignature, text: string, iss
     : [{ type: 'reasoning.text', text, signature: by(seal.signature), format: MESSAGES_FORMAT }];
 }
 
+/**
+ * A detail for a client. It does not repeat the text of `reasoning_content`, because some clients join the two and show
+ * it twice. A signature of Messages is only valid with its text, so both are packed.
+ */
+export function writeClientDetail(seal: ReasoningSignature, text: string, issuer?: string): readonly unknown[] {
+  if (seal.vendor !== 'messages' || 'redacted' in seal) return writeReasoningDetail(seal, text, issuer);
+  return [{ type: 'reasoning.encrypted', data: sealWithText(seal, text, issuer), format: MESSAGES_FORMAT }];
+}
+
 /** Writes the text only with the first signature of a part: a provider may send any number of signatures. */
-export function writeReasoningDetails(parts: readonly ReasoningPart[], issuer?: string): unknown[] {
+export function writeReasoningDetails(
+  parts: readonly ReasoningPart[],
+  issuer?: string,
+  write: typeof writeReasoningDetail = writeReasoningDetail,
+): unknown[] {
   return parts.flatMap((part) =>
-    part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '', issuer)),
+    part.seals.flatMap((seal, index) => write(seal, index === 0 ? part.text : '', issuer)),
   );
 }
 
@@ -74,6 +87,8 @@ export function reasoningDetailsText(details: readonly unknown[]): string {
 }
 
 function detailText(detail: JsonObject): string {
+  const packed = typeof detail.data === 'string' ? textOfSeal(detail.data) : undefined;
+  if (packed !== undefined) return packed;
   return nonEmptyString(detail.text) ?? nonEmptyString(detail.summary) ?? '';
 }
 

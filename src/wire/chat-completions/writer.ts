@@ -7,7 +7,7 @@ import { type Finish, nativeReason } from '../finish-reason.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { writeChatUsage } from '../usage.ts';
-import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details.ts';
+import { writeClientDetail, writeReasoningDetails } from './reasoning-details.ts';
 import { thoughtOfSeal, writeThoughtSignature } from './thought-signature.ts';
 import { writeCalls } from './write-request.ts';
 
@@ -70,7 +70,7 @@ export class ChatStreamWriter implements StreamWriter {
         if (thought?.place === 'message')
           return this.#delta(JSON.stringify(writeThoughtSignature(thought.signature)).slice(1, -1));
         if (thought !== undefined) return NOTHING;
-        const details = writeReasoningDetail(event.seal, this.#reasoning.get(event.part) ?? '', this.#issuer);
+        const details = writeClientDetail(event.seal, this.#reasoning.get(event.part) ?? '', this.#issuer);
         this.#reasoning.delete(event.part);
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
       }
@@ -183,7 +183,7 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
   const texts = answer.parts.filter((part) => part.type === 'text');
   const refusals = answer.parts.filter((part) => part.type === 'refusal');
   const { calls, reasoning, signed } = writeCalls(answer.parts);
-  const details = writeReasoningDetails(reasoning, context.issuer);
+  const details = writeReasoningDetails(reasoning, context.issuer, writeClientDetail);
   const finish_reason = answer.finish === 'other' ? nativeReason(answer.native) : answer.finish;
   const annotations = texts.flatMap((part) => part.annotations ?? []);
   const content = texts.map((part) => part.text).join('');

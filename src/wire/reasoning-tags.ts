@@ -1,0 +1,274 @@
+import type { Event } from './event.ts';
+import { type EventMapper, type Format, withEvents } from './format.ts';
+
+/**
+ * Reasoning inside the text of an answer, as servers without a parser for it send it: `<think>` (DeepSeek-R1, Qwen, QwQ),
+ * `<thinking>`, `<thought>` (Gemma), `<reasoning>`, `[THINK]` (Magistral), and the channels of gpt-oss (openai/harmony:
+ * `<|channel|>analysis<|message|>…<|end|>`).
+ */
+const OPENING =
+  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
+/** The tags that open a block. */
+export const OPENINGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '[THINK]'];
+const CHANNELS = ['<|channel|>', '<|start|>assistant<|channel|>'];
+/** Maximum length of the head of a channel. */
+const MAX_HEAD = 200;
+/** A closing tag whose opening tag is part of the prompt. In backticks, it is text. */
+const ORPHAN = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])/;
+/** The same at the end of a line. In the middle of a line, a text may talk about the tag. */
+const ORPHAN_LINE = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])(?=[ \t]*\n)/;
+/** The end of a channel, or the head of the next one. */
+const CHANNEL_END = /<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)/;
+const CHANNEL_TOKENS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
+
+/**
+ * Whether the opening tag may be part of the prompt, so that the answer starts inside a block. If it is not `no`, text is
+ * kept until a closing tag or the end.
+ */
+export type StartsInside = 'no' | 'possibly' | 'probably';
+
+export interface TextPiece {
+  readonly kind: 'text' | 'reasoning';
+  readonly text: string;
+}
+
+type State =
+  /** Before the answer's text: a block of reasoning may start. */
+  | { readonly name: 'start' }
+  /** The answer may have started inside a block. All of it is kept until the end is known. */
+  | { readonly name: 'held' }
+  | { readonly name: 'block'; readonly kind: TextPiece['kind']; readonly end: RegExp; readonly ends: readonly string[] }
+  | { readonly name: 'text' };
+
+const START: State = { name: 'start' };
+const TEXT: State = { name: 'text' };
+
+/** Splits streamed text into reasoning and the answer. Only what comes before the answer's text is reasoning. */
+export class ReasoningSplitter {
+  readonly #startsInside: StartsInside;
+  #state: State = START;
+  #buffer = '';
+  /** A block has ended: the blank lines after it are not part of the answer. */
+  #afterBlock = false;
+  /** The current block has text. */
+  #begun = false;
+
+  constructor(startsInside: StartsInside) {
+    this.#startsInside = startsInside;
+  }
+
+  /** Whether all further text is the answer's. */
+  get isDone(): boolean {
+    return this.#state === TEXT && this.#buffer === '';
+  }
+
+  /** The server has separated the reasoning itself. */
+  skip(): void {
+    if (this.#state === START && this.#buffer === '') this.#state = TEXT;
+  }
+
+  push(text: string): readonly TextPiece[] {
+    if (this.#state === TEXT) return text === '' ? [] : [{ kind: 'text', text }];
+    this.#buffer += text;
+    const pieces: TextPiece[] = [];
+    while (this.#step(pieces));
+    return pieces;
+  }
+
+  /** The text is complete. Returns what was kept. */
+  end(): readonly TextPiece[] {
+    const pieces: TextPiece[] = [];
+    const state = this.#state;
+    const kind = state.name === 'block' ? state.kind : 'text';
+    const blank = this.#afterBlock && this.#buffer.trim() === '';
+    if (!blank) this.#emit(pieces, kind, kind === 'text' ? this.#buffer : this.#buffer.trimEnd());
+    this.#buffer = '';
+    this.#state = TEXT;
+    return pieces;
+  }
+
+  /** Reads one piece. False if more text is needed. */
+  #step(pieces: TextPiece[]): boolean {
+    const state = this.#state;
+    if (state.name === 'start') return this.#start(pieces);
+    if (state.name === 'block') return this.#block(state, pieces);
+    if (state.name === 'held') return this.#held(pieces);
+    this.#emit(pieces, 'text', this.#buffer);
+    this.#buffer = '';
+    return false;
+  }
+
+  #start(pieces: TextPiece[]): boolean {
+    const text = this.#buffer.trimStart();
+    const opening = OPENING.exec(text);
+    if (opening !== null) {
+      this.#buffer = text.slice(opening[0].length);
+      this.#state = blockOf(opening);
+      this.#begun = false;
+      return true;
+    }
+    if (text === '' || mayOpen(text)) return false;
+    if (this.#startsInside !== 'no' && !this.#afterBlock) this.#state = { name: 'held' };
+    else {
+      if (this.#afterBlock) this.#buffer = withoutBlankLines(this.#buffer);
+      this.#state = TEXT;
+    }
+    return this.#step(pieces);
+  }
+
+  #held(pieces: TextPiece[]): boolean {
+    const found = (this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE).exec(this.#buffer);
+    if (found === null || isInFence(this.#buffer.slice(0, found.index))) return false;
+    this.#emit(pieces, 'reasoning', this.#buffer.slice(0, found.index).trim());
+    this.#close(found.index + found[0].length);
+    return true;
+  }
+
+  #block({ kind, end, ends }: Extract<State, { name: 'block' }>, pieces: TextPiece[]): boolean {
+    const found = end.exec(this.#buffer);
+    if (found !== null) {
+      const text = this.#buffer.slice(0, found.index);
+      this.#emit(pieces, kind, kind === 'text' ? text : text.trimEnd());
+      this.#close(found.index + found[0].length);
+      return true;
+    }
+    const known = this.#buffer.length - partialEnd(this.#buffer, ends);
+    // White space at the end of reasoning is dropped.
+    const text = kind === 'text' ? this.#buffer.slice(0, known) : this.#buffer.slice(0, known).trimEnd();
+    this.#emit(pieces, kind, text);
+    this.#buffer = this.#buffer.slice(text.length);
+    return false;
+  }
+
+  #close(at: number): void {
+    this.#buffer = this.#buffer.slice(at);
+    this.#afterBlock = true;
+    this.#state = START;
+  }
+
+  #emit(pieces: TextPiece[], kind: TextPiece['kind'], text: string): void {
+    const shown = kind === 'reasoning' && !this.#begun ? text.trimStart() : text;
+    if (shown === '') return;
+    this.#begun = true;
+    pieces.push({ kind, text: shown });
+  }
+}
+
+function blockOf([, tag, brackets, channel]: RegExpExecArray): State {
+  if (channel !== undefined) {
+    const kind = channel === 'analysis' ? 'reasoning' : 'text';
+    return { name: 'block', kind, end: CHANNEL_END, ends: CHANNEL_TOKENS };
+  }
+  const closing = brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
+  return { name: 'block', kind: 'reasoning', end: closingOf(closing), ends: [`\`${closing}`, closing] };
+}
+
+/** A closing tag in backticks is mentioned by the reasoning. */
+function closingOf(tag: string): RegExp {
+  return new RegExp(`(?<!\`)${tag.replace(/[[\]/]/g, '\\$&')}`);
+}
+
+function mayOpen(text: string): boolean {
+  if (OPENINGS.some((opening) => opening.startsWith(text))) return true;
+  if (text.length > MAX_HEAD || text.includes('<|message|>')) return false;
+  return CHANNELS.some((head) => head.startsWith(text) || text.startsWith(head));
+}
+
+/** Length of the end of a text with which one of the tags may begin. */
+function partialEnd(text: string, tags: readonly string[]): number {
+  const longest = Math.max(...tags.map(({ length }) => length)) - 1;
+  for (let length = Math.min(longest, text.length); length > 0; length--) {
+    const end = text.slice(-length);
+    if (tags.some((tag) => tag.length > length && tag.startsWith(end))) return length;
+  }
+  return 0;
+}
+
+/** The indentation of the first line stays. */
+function withoutBlankLines(text: string): string {
+  const blank = /^\s*\n/.exec(text)?.[0];
+  return blank === undefined ? text.trimStart() : text.slice(blank.length);
+}
+
+/** The answer after a closing tag without an opening one; `undefined`: the text has none. */
+export function afterOrphanTag(text: string): string | undefined {
+  const found = ORPHAN.exec(text);
+  return found === null ? undefined : text.slice(found.index + found[0].length);
+}
+
+function isInFence(text: string): boolean {
+  return text.split('```').length % 2 === 0;
+}
+
+/** Reads answers whose reasoning is in their text. */
+export function withReasoningTags(format: Format, startsInside: StartsInside): Format {
+  const whole = startsInside === 'no' ? 'possibly' : startsInside;
+  return {
+    ...withEvents(format, () => new TaggedReasoning(startsInside)),
+    // The whole text is known, so it can be kept until a closing tag is found.
+    readAnswer: withEvents(format, () => new TaggedReasoning(whole)).readAnswer,
+  };
+}
+
+type PartEvent = Extract<Event, { readonly part: number }>;
+
+/** Splits the text parts of an answer, and numbers its parts again. */
+class TaggedReasoning implements EventMapper {
+  readonly #splitter: ReasoningSplitter;
+  /** New numbers by the old number and the kind. */
+  readonly #parts = new Map<string, number>();
+  /** The part of the text that was kept. */
+  #textPart = 0;
+
+  constructor(startsInside: StartsInside) {
+    this.#splitter = new ReasoningSplitter(startsInside);
+  }
+
+  map(events: readonly Event[]): readonly Event[] {
+    return events.flatMap((event) => this.#map(event));
+  }
+
+  #map(event: Event): Event[] {
+    if (event.type === 'start' || event.type === 'usage') return [event];
+    if (event.type === 'discard') return [...this.#flush(), { ...event, call: this.#part(event.call, 'own') }];
+    if (event.type === 'finish' || event.type === 'error') return [...this.#flush(), event];
+    if (event.type === 'text') return this.#text(event);
+    const flushed = event.type === 'reasoning' || event.type === 'reasoning-seal' ? [] : this.#flush();
+    if (event.type === 'reasoning') this.#splitter.skip();
+    return [...flushed, this.#numbered(event)];
+  }
+
+  #text(event: Extract<Event, { readonly type: 'text' }>): Event[] {
+    if (this.#splitter.isDone) return [this.#numbered(event)];
+    this.#textPart = event.part;
+    const events = this.#events(this.#splitter.push(event.text));
+    const { annotations, logprobs } = event;
+    if (annotations === undefined && logprobs === undefined) return events;
+    const last = events.at(-1);
+    // Data of tokens of the reasoning has no place.
+    if (last?.type !== 'text')
+      return annotations === undefined ? events : [...events, this.#numbered({ ...event, text: '' })];
+    return [...events.slice(0, -1), { ...event, ...last }];
+  }
+
+  #flush(): Event[] {
+    return this.#splitter.isDone ? [] : this.#events(this.#splitter.end());
+  }
+
+  #events(pieces: readonly TextPiece[]): Event[] {
+    return pieces.map(({ kind, text }) => ({ type: kind, part: this.#part(this.#textPart, kind), text }));
+  }
+
+  #numbered<T extends PartEvent>(event: T): T {
+    return { ...event, part: this.#part(event.part, event.type === 'text' ? 'text' : 'own') };
+  }
+
+  #part(old: number, kind: string): number {
+    const key = `${old} ${kind}`;
+    const known = this.#parts.get(key);
+    if (known !== undefined) return known;
+    const part = this.#parts.size;
+    this.#parts.set(key, part);
+    return part;
+  }
+}
