@@ -6,8 +6,17 @@ export interface SearchScope {
   /** Globs of the settings `files.exclude` and `search.exclude`. */
   readonly excludes: readonly string[];
   readonly useIgnoreFiles: boolean;
+  /** Label of the Encoding standard for files without a byte order mark; absent: UTF-8. */
+  readonly encoding?: string;
   /** Glob from a model; absent: all files. */
   readonly pattern?: string;
+}
+
+/** Decodes the content of a file, or one line of it. @param path relative to the folder. */
+export type DecodeFile = (path: string, bytes: Uint8Array) => Promise<string>;
+
+export async function decodeUtf8(_path: string, bytes: Uint8Array): Promise<string> {
+  return new TextDecoder().decode(bytes);
 }
 
 export interface TextQuery {

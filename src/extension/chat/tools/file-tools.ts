@@ -8,20 +8,23 @@ import {
   renameChange,
   textChange,
 } from '../../../chat/tools/file-change.ts';
+import { keptLines, showKeptBytes } from '../../../chat/tools/kept-bytes.ts';
 import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
 import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { problemsAfter } from './change-problems.ts';
 import {
+  checkedChange,
   deleteFile,
   moveFile,
-  savedText,
+  type SavedChange,
   statOf,
   type TextChange,
   textDocument,
   writeSaved,
   writeTexts,
 } from './editor-files.ts';
+import { encodeChange, encodeNewFile, notUtf8, savedText, shownText } from './file-text.ts';
 import { type FoundFile, namedFiles, workspaceFile, writeFound } from './workspace-path.ts';
 
 const PATH = z.string().describe('Path from the root of the workspace.');
@@ -114,23 +117,26 @@ async function prepareEdit(input: EditInput): Promise<PreparedCall> {
     prepared.map(({ change }) => change),
     prepared.map(({ caution }) => caution),
     async () => {
-      const texts = prepared.flatMap(({ text }) => text ?? []);
-      await writeTexts(texts.filter(({ onDisk }) => !onDisk));
-      for (const { file, text } of prepared) if (text?.onDisk) await writeSaved(file, text);
-      for (const { file, change, text } of prepared) if (!text) await createFile(file, change.after ?? '');
-      const unsaved = texts.filter(({ document }) => document.isDirty).map(({ document }) => document.uri);
+      const shown = prepared.flatMap(({ shown }) => shown ?? []);
+      await writeTexts(shown);
+      for (const { file, saved } of prepared) if (saved) await writeSaved(file, saved);
+      for (const { file, created } of prepared) if (created !== undefined) await createFile(file, created);
+      const unsaved = shown.filter(({ document }) => document.isDirty);
       return unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
     },
     prepared.map(({ file }) => file.uri),
   );
 }
 
+/** One of the last three exists. */
 interface PreparedEdit {
   readonly file: FoundFile;
   readonly change: PreparedChange;
   readonly caution: RequiredConfirmation;
-  /** Absent: the file is new. */
-  readonly text?: TextChange & { readonly onDisk: boolean };
+  readonly shown?: TextChange;
+  /** The editor has one kind of line ends only, and sees a change by another program late. */
+  readonly saved?: SavedChange;
+  readonly created?: string;
 }
 
 async function preparedEdit(file: FoundFile, written: string, edits: readonly TextEdit[]): Promise<PreparedEdit> {
@@ -140,26 +146,47 @@ async function preparedEdit(file: FoundFile, written: string, edits: readonly Te
   if (!document) {
     const [only, ...more] = edits;
     if (only?.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
-    return { file, caution, change: textChange(path, undefined, only.newText) };
+    await encodeNewFile(path, file.uri, only.newText);
+    return { file, caution, change: textChange(path, undefined, only.newText), created: only.newText };
   }
-  const shown = document.getText();
-  const before = document.isDirty ? shown : await savedText(document);
-  // The editor has one kind of line ends only, and sees a change by another program late.
-  const onDisk = before !== shown;
+  const before = document.getText();
+  if (document.isDirty) {
+    const text = editedText(path, before, edits);
+    const shown = { document, before, text };
+    await checkedChange(shown);
+    return { file, caution, change: textChange(path, before, text), shown };
+  }
+  const saved = await savedText(document, path);
+  const text = saved.keepsBytes ? editedBytes(path, saved.text, edits) : editedText(path, saved.text, edits);
+  await encodeChange(path, document.encoding, saved, text);
+  const change = textChange(path, shownText(saved), shownText({ ...saved, text }));
+  if (saved.text === before) return { file, caution, change, shown: { document, before, text } };
+  return { file, caution, change, saved: { document, before: saved, text } };
+}
+
+/** As `editedText`. A message shows a kept byte as the model knows it. */
+function editedBytes(path: string, before: string, edits: readonly TextEdit[]): string {
+  if (edits.some(({ oldText, newText }) => `${oldText}${newText}`.includes('\uFFFD'))) {
+    const lines = keptLines(before).map(({ number }) => number);
+    throw new Error(`${notUtf8(path, lines)} Nothing was changed.`);
+  }
+  try {
+    return editedText(path, before, edits);
+  } catch (thrown) {
+    throw thrown instanceof Error ? new Error(showKeptBytes(thrown.message)) : thrown;
+  }
+}
+
+function editedText(path: string, before: string, edits: readonly TextEdit[]): string {
   const [first] = edits;
   const fills = before === '' && edits.length === 1 && first?.oldText === '';
-  const after = fills ? first.newText : applyTextEdits(path, before, edits);
-  return {
-    file,
-    caution,
-    change: textChange(path, before, after),
-    text: { document, before: shown, text: after, onDisk },
-  };
+  return fills ? first.newText : applyTextEdits(path, before, edits);
 }
 
 async function prepareCreation({ path: written, content }: { path: string; content: string }): Promise<PreparedCall> {
   const file = await workspaceFile(written);
   if (await statOf(file.uri)) throw new Error(`${file.relative} already exists. Use edit_file.`);
+  await encodeNewFile(file.relative, file.uri, content);
   return changingCall(
     [textChange(file.relative, undefined, content)],
     [cautionFor(file, written, 'write') ?? true],
@@ -238,7 +265,7 @@ function problemsText(found: string): string {
 async function createFile(file: FoundFile, content: string): Promise<void> {
   const { uri, relative } = file;
   if (await statOf(uri)) throw new Error(`${relative} exists now. Nothing was changed.`);
-  await writeFound(file, Buffer.from(content), true);
+  await writeFound(file, await encodeNewFile(relative, uri, content), true);
   // Opened, so that language extensions check it.
   await textDocument(uri);
 }

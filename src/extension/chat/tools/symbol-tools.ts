@@ -4,7 +4,7 @@ import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/de
 import { textChange } from '../../../chat/tools/file-change.ts';
 import type { ChatTool, NamedFile, PreparedCall, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
-import { textDocument, writeTexts } from './editor-files.ts';
+import { checkedChange, textDocument, writeTexts } from './editor-files.ts';
 import { fileAt, mayShow, namedFiles, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
 
 const MAX_ROWS = 100;
@@ -173,6 +173,7 @@ async function renamedFile(uri: vscode.Uri, edits: readonly vscode.TextEdit[]) {
     .map(({ range, newText }) => ({ from: document.offsetAt(range.start), to: document.offsetAt(range.end), newText }))
     .sort((a, b) => b.from - a.from)
     .reduce((text, { from, to, newText }) => text.slice(0, from) + newText + text.slice(to), before);
+  await checkedChange({ document, before, text: after });
   return {
     caution: cautionFor(file, file.relative, 'write'),
     change: textChange(file.relative, before, after),

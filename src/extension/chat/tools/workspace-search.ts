@@ -5,6 +5,7 @@ import { readRegularFile } from '../../../base/regular-file.ts';
 import { type FolderSource, FolderWalk } from '../../../chat/tools/search/folder-walk.ts';
 import { Ripgrep } from '../../../chat/tools/search/ripgrep.ts';
 import type { FolderSearch, SearchResult, SearchScope, TextQuery } from '../../../chat/tools/search/search-scope.ts';
+import { decodeContent } from './file-text.ts';
 
 /** Larger files are not searched. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -66,13 +67,41 @@ function searchScope({ uri }: vscode.WorkspaceFolder, pattern: string | undefine
   return {
     excludes: [...excluded('files'), ...excluded('search')],
     useIgnoreFiles: vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true),
+    ...encodingOption(vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')),
     ...(pattern ? { pattern } : {}),
   };
 }
 
+/** The label of the Encoding standard for an encoding of VS Code. ripgrep knows no others. */
+export function encodingOption(encoding: string): { readonly encoding?: string } {
+  const label =
+    OTHER_LABELS.get(encoding) ?? encoding.replace(/^(windows|koi8)-?/, '$1-').replace(/^iso8859(\d+)$/, 'iso-8859-$1');
+  try {
+    const { encoding: known } = new TextDecoder(label);
+    return known === 'utf-8' ? {} : { encoding: known };
+  } catch {
+    return {};
+  }
+}
+
+/** Names of VS Code that differ in more than a hyphen. */
+const OTHER_LABELS: ReadonlyMap<string, string> = new Map([
+  ['utf8bom', 'utf-8'],
+  ['cp866', 'ibm866'],
+  ['macroman', 'macintosh'],
+  ['shiftjis', 'shift_jis'],
+  ['cp950', 'big5'],
+  ['eucjp', 'euc-jp'],
+  ['euckr', 'euc-kr'],
+  ['big5hkscs', 'big5'],
+  ['utf16le', 'utf-16le'],
+  ['utf16be', 'utf-16be'],
+]);
+
 function folderSearch({ uri }: vscode.WorkspaceFolder): FolderSearch {
   const program = uri.scheme === 'file' ? findRipgrep() : undefined;
-  return program === undefined ? new FolderWalk(folderSource(uri)) : new Ripgrep(program, uri.fsPath);
+  const decode = (path: string, bytes: Uint8Array) => decodeContent(vscode.Uri.joinPath(uri, path), bytes);
+  return program === undefined ? new FolderWalk(folderSource(uri), decode) : new Ripgrep(program, uri.fsPath, decode);
 }
 
 /** The ripgrep that VS Code brings; its place depends on the version and the build. */
