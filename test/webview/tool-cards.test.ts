@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { textChange } from '../../src/chat/tools/file-change.ts';
+import { saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
@@ -51,6 +51,15 @@ describe('tool cards of the chat page', () => {
     assert.doesNotMatch(await cards().innerText(), /old_text/);
     await cards().getByRole('button', { name: 'View diff' }).click();
     assert.deepEqual(await panel.sentMessages('preview'), [{ type: 'preview', call: 'call_1' }]);
+  });
+
+  it('tool card: shows what the editor changed when it saved the file', async () => {
+    const { made } = saveEffect(textChange('a.txt', 'a \nb\n', 'a \nB\n'), 'a\nB\n', true) ?? {};
+    await show(tool('c1', { type: 'done', output: 'ok' }, { action: { type: 'changes', changes: [made?.change] } }));
+    await panel.page.locator('.tool .head').click();
+    const card = panel.page.locator('.tool');
+    await card.getByText('Lines that the editor changed when it saved the file: 1').waitFor();
+    assert.match(await card.locator('.head').innerText(), /\+2\s*−2/);
   });
 
   it('tool card: folds a long diff and states the number of hidden lines', async () => {

@@ -36,6 +36,7 @@ const fileChange = z.object({
   removed: count,
   hunks: z.array(z.object({ oldStart: count, newStart: count, lines: z.array(z.string()) })),
   hidden: count.exactOptional(),
+  formatted: count.exactOptional(),
 });
 
 const toolState = z.union([

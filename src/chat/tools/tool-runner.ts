@@ -336,6 +336,7 @@ export class ToolRunner {
       completeOutcome(await this.#record(place, prepared, work, signal)),
     );
     if (!outcome || signal.aborted) return begun ? { type: 'stopped' } : UNSTARTED;
+    if (outcome.action) planned.action(outcome.action);
     return outcomeState(outcome, this.#deps.now() - since);
   }
 

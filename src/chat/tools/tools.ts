@@ -11,6 +11,8 @@ export interface ToolOutcome {
   readonly failed?: true;
   /** Of a command. */
   readonly exitCode?: number;
+  /** What the call did, if it is more than the action that was shown. */
+  readonly action?: ToolAction;
   /**
    * Waits for text to append to `output`, such as the problems that a change causes. It is called after the change has
    * been recorded: what the user edits while it waits is not part of the change.

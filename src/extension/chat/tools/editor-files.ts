@@ -65,12 +65,13 @@ export interface TextChange {
 
 /**
  * Replaces the changed lines of files as one undo step, and saves the files that had no unsaved changes. A file whose
- * bytes the editor can't keep is written on the disk.
+ * bytes the editor can't keep is written on the disk. Returns the texts of files that were saved by the editor: its
+ * formatter may have changed more.
  *
  * @throws Error if a document changes in the meantime, or a file can't be changed without damage.
  */
-export async function writeTexts(changes: readonly TextChange[]): Promise<void> {
-  if (changes.length === 0) return;
+export async function writeTexts(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+  if (changes.length === 0) return new Map();
   const stale = changes.find(({ document, before }) => document.getText() !== before);
   if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
   const byBytes: SavedChange[] = [];
@@ -80,9 +81,10 @@ export async function writeTexts(changes: readonly TextChange[]): Promise<void> 
     if (saved?.before.keepsBytes) byBytes.push(saved);
     else shown.push(change);
   }
-  await writeShown(shown);
+  const saved = await writeShown(shown);
   for (const change of byBytes)
     await writeSaved(await recordedFile(workspaceRelativePath(change.document.uri)), change);
+  return saved;
 }
 
 /**
@@ -105,8 +107,8 @@ export async function checkedChange({ document, before, text }: TextChange): Pro
   return { document, before: saved, text: after };
 }
 
-async function writeShown(changes: readonly TextChange[]): Promise<void> {
-  if (changes.length === 0) return;
+async function writeShown(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+  if (changes.length === 0) return new Map();
   const clean = changes.filter(({ document }) => !document.isDirty);
   const places = new Map(
     await Promise.all(clean.map(async ({ document }) => [document, await placeOf(document)] as const)),
@@ -123,6 +125,7 @@ async function writeShown(changes: readonly TextChange[]): Promise<void> {
     if (document.isDirty && !(await document.save()))
       throw new Error(`${workspaceRelativePath(document.uri)} was changed, but could not be saved.`);
   }
+  return new Map(clean.map(({ document }) => [document, document.getText()]));
 }
 
 /** The real path of a file on the disk, which changes if a folder above it becomes a link. */

@@ -6,11 +6,12 @@ import {
   opaqueDeletion,
   type PreparedChange,
   renameChange,
+  type SaveEffect,
   textChange,
 } from '../../../chat/tools/file-change.ts';
 import { keptLines, showKeptBytes } from '../../../chat/tools/kept-bytes.ts';
 import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
-import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { problemsAfter } from './change-problems.ts';
 import {
@@ -25,6 +26,7 @@ import {
   writeTexts,
 } from './editor-files.ts';
 import { encodeChange, encodeNewFile, notUtf8, savedText, shownText } from './file-text.ts';
+import { actionWith, saveEffects } from './save-effects.ts';
 import { type FoundFile, namedFiles, workspaceFile, writeFound } from './workspace-path.ts';
 
 const PATH = z.string().describe('Path from the root of the workspace.');
@@ -116,13 +118,15 @@ async function prepareEdit(input: EditInput): Promise<PreparedCall> {
   return changingCall(
     prepared.map(({ change }) => change),
     prepared.map(({ caution }) => caution),
-    async () => {
+    async ({ mayRead }) => {
       const shown = prepared.flatMap(({ shown }) => shown ?? []);
-      await writeTexts(shown);
+      const texts = await writeTexts(shown);
       for (const { file, saved } of prepared) if (saved) await writeSaved(file, saved);
       for (const { file, created } of prepared) if (created !== undefined) await createFile(file, created);
       const unsaved = shown.filter(({ document }) => document.isDirty);
-      return unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
+      const note = unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
+      const documents = prepared.map(({ change, shown }) => ({ change, document: shown?.document }));
+      return { note, effects: await saveEffects(documents, texts, mayRead) };
     },
     prepared.map(({ file }) => file.uri),
   );
@@ -192,7 +196,7 @@ async function prepareCreation({ path: written, content }: { path: string; conte
     [cautionFor(file, written, 'write') ?? true],
     async () => {
       await createFile(file, content);
-      return '';
+      return { note: '' };
     },
     [file.uri],
   );
@@ -205,7 +209,7 @@ async function prepareRename({ path, new_path: newPath }: { path: string; new_pa
   const cautions = [cautionFor(from, path, 'write') ?? true, cautionFor(to, newPath, 'write') ?? true];
   return changingCall([renameChange(from.relative, to.relative)], cautions, async () => {
     await moveFile(from.uri, to.uri);
-    return '';
+    return { note: '' };
   });
 }
 
@@ -214,9 +218,9 @@ async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall
   await requireFile(file);
   const document = await textDocument(file.uri);
   const change = document ? textChange(file.relative, document.getText(), undefined) : opaqueDeletion(file.relative);
-  return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () =>
-    (await deleteFile(file.uri)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
-  );
+  return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () => ({
+    note: (await deleteFile(file.uri)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
+  }));
 }
 
 /** What was done, for the model. */
@@ -233,23 +237,30 @@ function changeText({ kind, path, newPath, added, removed }: FileChange): string
   }
 }
 
+interface Applied {
+  /** For the model. */
+  readonly note: string;
+  readonly effects?: readonly (SaveEffect | undefined)[];
+}
+
 /** @param changed the files whose problems are reported. */
 function changingCall(
   changes: readonly PreparedChange[],
   cautions: readonly RequiredConfirmation[],
-  apply: () => Promise<string>,
+  apply: (run: ToolRun) => Promise<Applied>,
   changed: readonly vscode.Uri[] = [],
 ): PreparedCall {
   return {
     confirmation: cautions.find((one) => typeof one === 'object') ?? true,
     action: { type: 'changes', changes: changes.map(({ change }) => change) },
     changes,
-    run: async ({ signal }): Promise<ToolOutcome> => {
-      const problems = problemsAfter(changed, signal);
+    run: async (run): Promise<ToolOutcome> => {
+      const problems = problemsAfter(changed, run.signal);
       try {
-        const note = await apply();
-        const output = `${changes.map(({ change }) => changeText(change)).join('\n')}${note}`;
-        return { output, followUp: async () => problemsText(await problems.found()) };
+        const { note, effects = [] } = await apply(run);
+        const texts = changes.map(({ change }) => changeText(change)).join('\n');
+        const output = [`${texts}${note}`, ...effects.flatMap((effect) => effect?.note ?? [])].join('\n');
+        return { output, ...actionWith(changes, effects), followUp: async () => problemsText(await problems.found()) };
       } catch (error) {
         problems.dispose();
         throw error;

@@ -4,6 +4,7 @@ import { readRegularFile } from '../../../base/regular-file.ts';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
 import { searchReport } from '../../../chat/tools/search/search-report.ts';
+import { escapeGlob } from '../../../chat/tools/search/search-scope.ts';
 import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
@@ -154,6 +155,6 @@ async function listFiles(
   const stat = await statOf(uri);
   if (!stat) throw new Error(`${folder} does not exist.`);
   if (!(stat.type & vscode.FileType.Directory)) throw new Error(`${folder} is a file. Use read_file.`);
-  const found = await findWorkspaceFiles(`${relative.replace(/[[\]*?\\]/g, '\\$&')}/**`, signal);
+  const found = await findWorkspaceFiles(`${escapeGlob(relative)}/**`, signal);
   return outcomeOf(found.length === 0 ? '' : folderListing(found), `${relative}/ has no files, or they are ignored.`);
 }
