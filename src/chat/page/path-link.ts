@@ -76,7 +76,7 @@ function withBlanks(text: string, words: readonly PathCandidate[]): readonly Pat
     const found: PathCandidate[] = [];
     for (let first = at - 1; first >= Math.max(0, at - MAX_BLANKS); first -= 1) {
       const [word, next] = [words[first], words[first + 1]];
-      if (!word || !next || text.slice(word.index + word.text.length, next.index) !== ' ') break;
+      if (!word?.text || !next?.text || text.slice(word.index + word.text.length, next.index) !== ' ') break;
       const whole = text.slice(word.index, end);
       if (/[\\/]/.test(whole)) found.push({ text: whole, index: word.index });
     }
