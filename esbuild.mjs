@@ -1,6 +1,6 @@
 // Builds everything that ships into dist/, and with --tests the suites that run inside VS Code into out/.
 // --watch builds on each change and prints one line with the state of build and types; --release leaves source maps out.
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, rename, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
 import { diagramFrame } from './scripts/diagram-frame.ts';
@@ -28,7 +28,7 @@ const requireForCommonJs =
 const host = {
   ...common,
   // Splitting makes every dynamic import a file of its own: nothing is loaded before it is used.
-  entryPoints: { extension: 'src/extension/activate.ts', cli: 'src/cli/main.ts' },
+  entryPoints: { extension: 'src/extension/activate.ts', 'cli-main': 'src/cli/main.ts' },
   outdir: 'dist',
   platform: 'node',
   format: 'esm',
@@ -85,6 +85,8 @@ writeIconFont(import.meta.dirname, 'dist/webview');
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
+await rename('dist/bin/cli.js', 'dist/cli.js');
+await chmod('dist/cli.js', 0o755);
 
 const jobs = [host, page, admin, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {

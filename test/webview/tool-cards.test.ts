@@ -62,6 +62,34 @@ describe('tool cards of the chat page', () => {
     assert.match(await card.locator('.head').innerText(), /\+2\s*−2/);
   });
 
+  it('tool card: a title has only the beginning of a long text', async () => {
+    const long = 'x'.repeat(10_000);
+    await show(
+      tool('c1', WAITING, { name: 'find', origin: 'Server', text: JSON.stringify({ query: long }) }),
+      command('c2', long),
+      tool(
+        'c3',
+        { type: 'done', output: 'ok' },
+        { action: { type: 'fetch', url: `https://a.example/${long}`, origin: '' } },
+      ),
+    );
+    const titles = await panel.page
+      .locator('.tool .head')
+      .evaluateAll((all) => all.map((each) => each.outerHTML.length));
+    assert.equal(titles.length, 3);
+    for (const length of titles) assert.ok(length < 2000, titles.join());
+  });
+
+  it('answer: names the attachments that the model did not get', async () => {
+    const parts = [{ type: 'text', text: 'Done.' }] as const;
+    const omitted = ['shop.png', 'plan\u202E.pdf'];
+    await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts, omitted, ending: COMPLETE })));
+    await panel.page
+      .locator('.message.assistant .note')
+      .getByText('Left out, because the model does not accept it: shop.png, plan⟨U+202E⟩.pdf')
+      .waitFor();
+  });
+
   it('tool card: folds a long diff and states the number of hidden lines', async () => {
     const text = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join('');
     const action = { type: 'changes', changes: [textChange('a.txt', undefined, text).change] };

@@ -169,6 +169,40 @@ describe('search of the chat tools in an ordinary repository', () => {
     rmSync(join(root, 'names'), { recursive: true });
   });
 
+  for (const [name, create] of searches) {
+    it(`search: ${name} knows where the match is in a long line`, async () => {
+      writeFileSync(join(root, 'src/long.ts'), `${'ü'.repeat(1500)}Needle of a long line${'y'.repeat(5000)}\n`);
+      for (const [text, regex] of [
+        ['needle of', false],
+        ['n.{4}e of', true],
+      ] as const) {
+        const { files } = await create().text(scope('src/long.ts'), { text, regex, context: 0 }, signal);
+        assert.deepEqual(
+          files[0]?.lines.map(({ at }) => at),
+          [1500],
+        );
+      }
+      rmSync(join(root, 'src/long.ts'));
+    });
+  }
+
+  const RANGES: readonly [range: object, reason: RegExp | string][] = [
+    [{ from: 2, to: 2 }, 'needle one\n\n[lines 2-2 of 4]'],
+    [{ from: 3, to: 900 }, 'after\n\n[lines 3-4 of 4]'],
+    [{ from: 3, to: 2 }, /from \(3\) is after to \(2\)/],
+    [{ from: 5 }, /ordinary\/src\/a\.ts has 4 lines, so there is no line 5/],
+    [{ from: -1 }, /Lines are counted from 1/],
+    [{ to: -1 }, /Lines are counted from 1/],
+    [{ from: 1, to: 0 }, /Lines are counted from 1/],
+  ];
+  for (const [range, expected] of RANGES) {
+    it(`read_file: lines ${JSON.stringify(range)}`, async () => {
+      const reading = calls.output('read_file', { path: 'ordinary/src/a.ts', ...range });
+      if (typeof expected === 'string') assert.equal(await reading, expected);
+      else await assert.rejects(reading, expected);
+    });
+  }
+
   it('search: names the number of all matches when it cuts them', async () => {
     mkdirSync(join(root, 'many'));
     for (let file = 0; file < 31; file++) writeFileSync(join(root, `many/${file}.txt`), 'straw\n'.repeat(40));

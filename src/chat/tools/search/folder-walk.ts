@@ -1,5 +1,5 @@
 import { IgnorePatterns } from '../../../base/ignore-patterns.ts';
-import { lineSearch } from './search-lines.ts';
+import { type LineMatch, type LineSearch, lineSearch } from './search-lines.ts';
 import {
   type DecodeFile,
   decodeUtf8,
@@ -122,29 +122,33 @@ function textLines(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-/** Finds the indices of matching lines; for a text of several lines, of its first line. */
-function textSearch({ text, regex }: TextQuery): (lines: readonly string[]) => readonly number[] {
+/** Finds the matching lines; for a text of several lines, its first line. */
+function textSearch({ text, regex }: TextQuery): LineSearch {
   const wanted = text.replaceAll('\r\n', '\n').toLowerCase();
   if (regex || !wanted.includes('\n')) return lineSearch(text, regex);
   const first = lineSearch(wanted.split('\n', 1)[0] ?? '', false);
   const count = wanted.split('\n').length;
   return (lines) =>
-    first(lines).filter((at) =>
+    first(lines).filter(({ line }) =>
       lines
-        .slice(at, at + count)
+        .slice(line, line + count)
         .join('\n')
         .toLowerCase()
         .includes(wanted),
     );
 }
 
-function withContext(lines: readonly string[], found: readonly number[], context: number): readonly FoundLine[] {
-  const matching = new Set(found);
+function withContext(lines: readonly string[], found: readonly LineMatch[], context: number): readonly FoundLine[] {
+  const matching = new Map(found.map(({ line, at }) => [line, at]));
   const shown = new Set(
-    found.flatMap((at) => Array.from({ length: 2 * context + 1 }, (_, index) => at - context + index)),
+    found.flatMap(({ line }) => Array.from({ length: 2 * context + 1 }, (_, index) => line - context + index)),
   );
   return [...shown]
-    .filter((at) => at >= 0 && at < lines.length)
+    .filter((line) => line >= 0 && line < lines.length)
     .sort((a, b) => a - b)
-    .map((at) => ({ number: at + 1, text: lines[at] ?? '', matches: matching.has(at) }));
+    .map((line) => {
+      const at = matching.get(line);
+      const text = lines[line] ?? '';
+      return { number: line + 1, text, matches: at !== undefined, ...(at === undefined ? {} : { at }) };
+    });
 }

@@ -31,7 +31,13 @@ const dataSchema = z.union([z.object({ text: z.string() }), z.object({ bytes: z.
 
 const lineSchema = z.object({
   type: z.enum(['match', 'context']),
-  data: z.object({ path: dataSchema, lines: dataSchema, line_number: z.number() }),
+  data: z.object({
+    path: dataSchema,
+    lines: dataSchema,
+    line_number: z.number(),
+    /** Offsets in bytes. */
+    submatches: z.array(z.object({ start: z.number() })),
+  }),
 });
 
 /** Searches a folder with ripgrep. */
@@ -118,7 +124,8 @@ class MatchCollector {
     if (matches) this.#kept += 1;
     const entries = this.#files.get(path) ?? [];
     this.#files.set(path, entries);
-    entries.push({ number: data.line_number, lines: data.lines, matches });
+    const [first] = data.submatches;
+    entries.push({ number: data.line_number, lines: data.lines, matches, ...(first ? { start: first.start } : {}) });
   }
 
   async result(incomplete: boolean, decode: DecodeFile): Promise<SearchResult> {
@@ -140,15 +147,19 @@ interface FoundEntry {
   readonly number: number;
   readonly lines: z.infer<typeof dataSchema>;
   readonly matches: boolean;
+  /** Of the first match, in bytes. */
+  readonly start?: number;
 }
 
 async function entryLines(path: string, entry: FoundEntry, decode: DecodeFile): Promise<readonly FoundLine[]> {
-  const { number, lines, matches } = entry;
-  const text = 'text' in lines ? lines.text : await decode(path, decodeBase64(lines.bytes));
+  const { number, lines, matches, start = 0 } = entry;
+  const bytes = 'text' in lines ? Buffer.from(lines.text) : decodeBase64(lines.bytes);
+  const text = 'text' in lines ? lines.text : await decode(path, bytes);
+  const at = bytes.subarray(0, start).toString('utf8').length;
   const rows = withoutMark(text, number)
     .replace(/\r?\n$/, '')
     .split(/\r?\n/);
-  return rows.map((row, index) => ({ number: number + index, text: row, matches }));
+  return rows.map((row, index) => ({ number: number + index, text: row, matches, ...(index === 0 ? { at } : {}) }));
 }
 
 /** A byte order mark is not part of the first line. */

@@ -33,6 +33,8 @@ export interface FoundLine {
   readonly number: number;
   readonly text: string;
   readonly matches: boolean;
+  /** Index of the first character of the match in the text, as far as it is known. */
+  readonly at?: number;
 }
 
 export interface FileMatches {

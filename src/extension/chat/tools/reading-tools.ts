@@ -131,6 +131,7 @@ async function readFile(
   if (!stat) throw new Error(`${relative} does not exist.`);
   if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Use list_files.`);
   const { lines: all, foreign } = await readLines(file);
+  checkRange(relative, all.length, input);
   const from = Math.max(1, Math.floor(input.from ?? 1));
   const to = Math.min(all.length, Math.floor(input.to ?? all.length), from + MAX_LINES - 1);
   const lines = all.slice(from - 1, to).join('');
@@ -138,6 +139,19 @@ async function readFile(
   const seen = foreign.filter((line) => line >= from && line <= to);
   const note = seen.length === 0 ? '' : `\n[${notUtf8(relative, seen)}]`;
   return { output: `${lines}${rest}${note}` };
+}
+
+/** @throws Error if the lines do not exist. */
+function checkRange(
+  relative: string,
+  lines: number,
+  { from = 1, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): void {
+  if (from < 0 || (to !== undefined && to < 1))
+    throw new Error('Lines are counted from 1. Leave out `to` to read to the end.');
+  if (to !== undefined && from > to) throw new Error(`from (${from}) is after to (${to}). Nothing was read.`);
+  if (from > lines)
+    throw new Error(`${relative} has ${lines} ${lines === 1 ? 'line' : 'lines'}, so there is no line ${from}.`);
 }
 
 async function listFiles(
