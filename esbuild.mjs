@@ -1,6 +1,6 @@
 // Builds everything that ships into dist/, and with --tests the suites that run inside VS Code into out/.
 // --watch builds on each change and prints one line with the state of build and types; --release leaves source maps out.
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { adminPage } from './scripts/admin-page.ts';
 import { compressed } from './scripts/compressed.ts';
@@ -29,7 +29,7 @@ const requireForCommonJs =
 const host = {
   ...common,
   // Splitting makes every dynamic import a file of its own: nothing is loaded before it is used.
-  entryPoints: { extension: 'src/extension/activate.ts', cli: 'src/cli/main.ts' },
+  entryPoints: { extension: 'src/extension/activate.ts', 'cli-main': 'src/cli/main.ts' },
   outdir: 'dist',
   platform: 'node',
   format: 'esm',
@@ -87,6 +87,8 @@ await writeFile(
   compressed(await readFile('src/catalog/public/snapshot.json'), release),
 );
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
+await rename('dist/bin/cli.js', 'dist/cli.js');
+await chmod('dist/cli.js', 0o755);
 
 const jobs = [host, page, admin, diagrams, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {

@@ -21,13 +21,21 @@ export interface GitCall {
 const SAFE = ['safe.bareRepository=explicit', 'core.fsmonitor=false', 'core.hooksPath=/dev/null'];
 
 /** Runs git and returns its output. @throws if git is not installed, or ends with another code than 0. */
-export async function runGit(args: readonly string[], { env = process.env, ...call }: GitCall): Promise<string> {
+export async function runGit(args: readonly string[], call: GitCall): Promise<string> {
+  return (await runGitForBytes(args, call)).toString('utf8');
+}
+
+/** As `runGit`, for output with the content of files, which may have any encoding. */
+export async function runGitForBytes(
+  args: readonly string[],
+  { env = process.env, ...call }: GitCall,
+): Promise<Buffer> {
   const git = findGit(env, process.platform);
   if (git === undefined) throw new Error('git is not installed.');
   const options = SAFE.flatMap((each) => ['-c', each]);
   const { stdout } = await promisify(execFile)(git, ['--no-optional-locks', ...options, ...args], {
     ...call,
-    encoding: 'utf8',
+    encoding: 'buffer',
     windowsHide: true,
     env: { ...env, GIT_TERMINAL_PROMPT: '0' },
   });

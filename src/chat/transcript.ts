@@ -124,6 +124,8 @@ export interface Message {
   readonly context?: number;
   /** USD; absent if the price is not known. */
   readonly price?: number;
+  /** Labels of attachments that were left out, because the model does not accept them. */
+  readonly omitted?: readonly string[];
   /** Present while the answer waits for another attempt. */
   readonly retry?: PendingRetry;
   readonly ending?: Ending;
@@ -159,6 +161,7 @@ export type Patch =
   | ({ readonly type: 'reasoned'; readonly ms: number } & OfPart)
   | ({ readonly type: 'seal'; readonly seal: ReasoningSignature } & OfPart)
   | ({ readonly type: 'usage'; readonly usage: Usage; readonly context: number; readonly price?: number } & Of)
+  | ({ readonly type: 'omitted'; readonly labels: readonly string[] } & Of)
   | ({ readonly type: 'retry'; readonly retry: PendingRetry } & Of)
   | ({ readonly type: 'end'; readonly ending: Ending } & Of)
   | { readonly type: 'select'; readonly leaf: string }
@@ -202,6 +205,8 @@ function patchMessage(waiting: Message, patch: MessagePatch): Message {
       const { usage, context, price } = patch;
       return { ...message, usage, context, ...(price === undefined ? {} : { price }) };
     }
+    case 'omitted':
+      return { ...message, omitted: patch.labels };
     case 'end':
       return { ...message, ending: patch.ending };
     default: {

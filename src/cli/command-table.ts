@@ -62,7 +62,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Run the gateway (see docs/gateway.md).',
     options: OPTIONS.serve,
     examples: ['svc serve', 'svc serve --port 8080 --config gateway.jsonc'],
-    needsSqlite: true,
+    drains: true,
     load: () => import('./commands/serve-command.ts'),
   },
   {
@@ -77,7 +77,6 @@ export const COMMANDS: readonly Command[] = [
       'svc keys revoke ci',
       'svc keys list --gateway https://ai.example.com  # SVC_ADMIN_KEY has an admin key',
     ],
-    needsSqlite: true,
     load: () => import('./commands/keys-command.ts'),
   },
   {
@@ -86,7 +85,6 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Show the usage of the gateway and its cost.',
     options: OPTIONS.usage,
     examples: ['svc usage --since 7d --by key', 'svc usage --by month,user --tz Europe/Berlin --format csv'],
-    needsSqlite: true,
     load: () => import('./commands/usage-command.ts'),
   },
   {
@@ -96,7 +94,6 @@ export const COMMANDS: readonly Command[] = [
     words: ['link'],
     options: OPTIONS.admin,
     examples: ['svc admin link'],
-    needsSqlite: true,
     load: () => import('./commands/admin-command.ts'),
   },
   {
@@ -106,7 +103,6 @@ export const COMMANDS: readonly Command[] = [
     words: ['check', 'copy'],
     options: OPTIONS.state,
     examples: ['svc state check', 'svc state copy sqlite postgres  # to the database in gateway.state'],
-    needsSqlite: true,
     load: () => import('./commands/state-command.ts'),
   },
   {

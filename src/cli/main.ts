@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { nearMisses } from '../base/near-miss.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
 import { COMMANDS } from './command-table.ts';
-import { type Io, UsageError } from './io.ts';
+import { Interrupted, type Io, stoppedCode, UsageError } from './io.ts';
 import type { Command } from './options.ts';
 import { listOptions } from './options.ts';
 import { drawer, showsStyles, writer } from './output/output.ts';
@@ -34,10 +34,20 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
       await io.out(formatHelp(command));
       return 0;
     }
-    if (command.needsSqlite) requireSqlite();
-    return await runCommand(command, rest, io);
+    return command.drains ? await runCommand(command, rest, io) : await runStoppable(command, rest, io);
   } catch (error) {
     return await explain(error, io);
+  }
+}
+
+/** Runs a command that a signal stops. It prints nothing more, and the exit code is that of the signal. */
+async function runStoppable(command: Command, args: string[], io: Io): Promise<number> {
+  try {
+    const code = await runCommand(command, args, io);
+    return io.signal.aborted ? stoppedCode(io.signal) : code;
+  } catch (error) {
+    if (io.signal.aborted) return stoppedCode(io.signal);
+    throw error;
   }
 }
 
@@ -69,16 +79,6 @@ function unknownOption(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
     return undefined;
   return /'(-[^']*)'/.exec(error.message)?.[1];
-}
-
-const SQLITE_VERSION = [22, 13] as const;
-
-/** @throws Error if this Node is too old. Checked before the command's module is loaded, which would fail elsewhere. */
-function requireSqlite(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [neededMajor, neededMinor] = SQLITE_VERSION;
-  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return;
-  throw new Error(`This command needs Node.js ${SQLITE_VERSION.join('.')} or newer, and runs with ${process.version}.`);
 }
 
 function help(commands: readonly Command[]): string {
@@ -141,7 +141,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 function processIo(): Io {
   const stop = new AbortController();
   // SIGHUP is included: a gateway must write its data when its terminal is closed.
-  for (const signal of SIGNALS) process.once(signal, () => stop.abort());
+  for (const signal of SIGNALS) process.once(signal, () => stop.abort(new Interrupted(signal)));
   // A broken pipe rejects the write that meets it. Without this listener, the `error` event would end the process with
   // a stack.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -177,8 +177,11 @@ function spawnSelf(args: readonly string[]): void {
   child.unref();
 }
 
-/** Package managers start the script through a symbolic link. */
-const script = process.argv[1];
-if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) {
+/** Runs the command line of this process. */
+export async function runProcess(): Promise<void> {
   process.exitCode = await main(process.argv.slice(2), processIo());
 }
+
+// `launch/cli.js` starts the built program. The sources are started directly.
+const script = process.argv[1];
+if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) await runProcess();

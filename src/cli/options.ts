@@ -29,8 +29,8 @@ export interface Command {
   readonly words?: readonly string[];
   /** Command lines with a comment after `#`, for the help. */
   readonly examples: readonly string[];
-  /** The command needs Node's SQLite (Node.js 22.13). */
-  readonly needsSqlite?: boolean;
+  /** The command ends its work after a signal, and then has its own exit code. */
+  readonly drains?: boolean;
   /** Loads the command's module on demand: `svc models` does not load a server. */
   readonly load: () => Promise<{ readonly run: Run }>;
 }

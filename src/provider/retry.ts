@@ -1,3 +1,4 @@
+import { refusesMedia } from '../wire/errors/media-refusal.ts';
 import type { SvcError } from '../wire/errors/svc-error.ts';
 
 export interface RetryPolicy {
@@ -17,7 +18,8 @@ export const DEFAULT_RETRY: RetryPolicy = { limit: 5, baseMs: 500, maxMs: 8_000,
 
 /** Milliseconds before retry number `attempt` (from 0); undefined for no retry. */
 export function retryDelay(error: SvcError, attempt: number, policy: RetryPolicy): number | undefined {
-  if (!error.retryable || attempt >= policy.limit) return undefined;
+  // llama.cpp refuses pictures with status 500.
+  if (!error.retryable || attempt >= policy.limit || refusesMedia(error)) return undefined;
   const connection = error.errorType === 'network_error' || error.errorType === 'upstream_disconnect';
   if (policy.connectionOnly && !connection) return undefined;
   if (error.retryAfterMs !== undefined)

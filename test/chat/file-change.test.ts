@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { patchSchema } from '../../src/chat/history/transcript-schema.ts';
-import { renameChange, sameChange, textChange } from '../../src/chat/tools/file-change.ts';
+import { renameChange, sameChange, saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`).join('\n');
 
@@ -55,5 +55,25 @@ describe('file changes as values', () => {
     const changes = [textChange('a.ts', 'one', 'two').change, renameChange('b', 'c').change];
     const patch = { type: 'action', message: 'm', part: 2, action: { type: 'changes', changes } };
     assert.deepEqual(patchSchema.parse(JSON.parse(JSON.stringify(patch))), patch);
+  });
+
+  it('saveEffect: has the change with the lines that the editor changed, and the text for the model', () => {
+    const change = textChange('a.ts', 'one\ntwo  \n', 'ONE\ntwo  \n');
+    const effect = saveEffect(change, 'ONE\r\ntwo\r\n', true);
+    const made = effect?.made.change;
+    assert.deepEqual([made?.added, made?.removed, made?.formatted], [2, 2, 1]);
+    assert.equal(
+      effect?.note,
+      'When it saved a.ts, the editor (a formatter or a setting) changed 1 more line:\n@@ line 1\n ONE\n-two  \n+two',
+    );
+    assert.doesNotMatch(saveEffect(change, 'ONE\ntwo\n', false)?.note ?? '', /two/);
+    assert.equal(saveEffect(change, 'ONE\r\ntwo  \r\n', true), undefined);
+  });
+
+  it('saveEffect: a long difference is cut in the text for the model', () => {
+    const effect = saveEffect(textChange('a.ts', 'x\n', lines(500)), `${lines(500).replaceAll('line', 'row')}\n`, true);
+    assert.match(effect?.note ?? '', /changed 500 more lines:\n/);
+    assert.match(effect?.note ?? '', /\n… Read the file again\.$/);
+    assert.ok((effect?.note.split('\n').length ?? 0) < 70);
   });
 });

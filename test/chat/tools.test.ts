@@ -269,9 +269,35 @@ describe('tools in a conversation', () => {
     }
     assert.deepEqual(outputs, [
       'No satellite.',
-      'There is no tool named weather.',
-      'The arguments are not a JSON object.',
+      'There is no tool named weather. The tools are: other.',
+      "The arguments are not a JSON object: Expected ',' or ']' after array element in JSON at position 2 (line 1 column 3). Send one JSON object and nothing else. Received: [1",
     ]);
+  });
+
+  it('tools: a call with another spelling and other types runs, and the user is asked about what will run', async () => {
+    const inputs: unknown[] = [];
+    const parameters = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } } };
+    const weather = toolNamed('weather', {
+      parameters,
+      changes: true,
+      requiredConfirmation: async (input) => {
+        inputs.push(input);
+        return true;
+      },
+    });
+    const written = { ...CALL, name: 'functions.Weather', arguments: ['{"city":"Ulm","days":"3","more":null}'] };
+    upstream.respond(scripted({ tools: [written] }, { text: ['Sun.'] }));
+    const { session } = held(weather);
+    session.onPatch((patch) => {
+      if (patch.type === 'tool' && patch.state.type === 'waiting') session.decide('call_1', { type: 'once' });
+    });
+    await session.send({ text: 'Weather?' });
+    const [call] = calls(session.messages.at(-1)?.parts);
+    assert.equal(call?.type === 'tool' && call.name, 'weather');
+    assert.deepEqual(inputs[0], { city: 'Ulm', days: 3, more: null });
+    assert.deepEqual(inputs[1], inputs[0]);
+    const { body } = await upstream.request(1);
+    assert.match(JSON.stringify(body), /"name":"weather"/);
   });
 
   it('tools: a model that repeats the same call is stopped with a message', async () => {

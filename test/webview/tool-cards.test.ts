@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { textChange } from '../../src/chat/tools/file-change.ts';
+import { saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
@@ -51,6 +51,43 @@ describe('tool cards of the chat page', () => {
     assert.doesNotMatch(await cards().innerText(), /old_text/);
     await cards().getByRole('button', { name: 'View diff' }).click();
     assert.deepEqual(await panel.sentMessages('preview'), [{ type: 'preview', call: 'call_1' }]);
+  });
+
+  it('tool card: shows what the editor changed when it saved the file', async () => {
+    const { made } = saveEffect(textChange('a.txt', 'a \nb\n', 'a \nB\n'), 'a\nB\n', true) ?? {};
+    await show(tool('c1', { type: 'done', output: 'ok' }, { action: { type: 'changes', changes: [made?.change] } }));
+    await panel.page.locator('.tool .head').click();
+    const card = panel.page.locator('.tool');
+    await card.getByText('Lines that the editor changed when it saved the file: 1').waitFor();
+    assert.match(await card.locator('.head').innerText(), /\+2\s*−2/);
+  });
+
+  it('tool card: a title has only the beginning of a long text', async () => {
+    const long = 'x'.repeat(10_000);
+    await show(
+      tool('c1', WAITING, { name: 'find', origin: 'Server', text: JSON.stringify({ query: long }) }),
+      command('c2', long),
+      tool(
+        'c3',
+        { type: 'done', output: 'ok' },
+        { action: { type: 'fetch', url: `https://a.example/${long}`, origin: '' } },
+      ),
+    );
+    const titles = await panel.page
+      .locator('.tool .head')
+      .evaluateAll((all) => all.map((each) => each.outerHTML.length));
+    assert.equal(titles.length, 3);
+    for (const length of titles) assert.ok(length < 2000, titles.join());
+  });
+
+  it('answer: names the attachments that the model did not get', async () => {
+    const parts = [{ type: 'text', text: 'Done.' }] as const;
+    const omitted = ['shop.png', 'plan\u202E.pdf'];
+    await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts, omitted, ending: COMPLETE })));
+    await panel.page
+      .locator('.message.assistant .note')
+      .getByText('Left out, because the model does not accept it: shop.png, plan⟨U+202E⟩.pdf')
+      .waitFor();
   });
 
   it('tool card: folds a long diff and states the number of hidden lines', async () => {

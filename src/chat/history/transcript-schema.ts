@@ -36,6 +36,7 @@ const fileChange = z.object({
   removed: count,
   hunks: z.array(z.object({ oldStart: count, newStart: count, lines: z.array(z.string()) })),
   hidden: count.exactOptional(),
+  formatted: count.exactOptional(),
 });
 
 const toolState = z.union([
@@ -185,6 +186,7 @@ const message = z.object({
   usage: usage.exactOptional(),
   context: count.exactOptional(),
   price: count.exactOptional(),
+  omitted: z.array(z.string()).exactOptional(),
   retry: retry.exactOptional(),
   ending: ending.exactOptional(),
 }) satisfies z.ZodType<Message>;
@@ -202,6 +204,7 @@ export const patchSchema = z.union([
   z.object({ type: z.literal('reasoned'), ...ofPart, ms: count }),
   z.object({ type: z.literal('seal'), ...ofPart, seal }),
   z.object({ type: z.literal('usage'), ...of, usage, context: count, price: count.exactOptional() }),
+  z.object({ type: z.literal('omitted'), ...of, labels: z.array(z.string()) }),
   z.object({ type: z.literal('retry'), ...of, retry }),
   z.object({ type: z.literal('end'), ...of, ending }),
   z.object({ type: z.literal('select'), leaf: z.string() }),

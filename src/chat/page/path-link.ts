@@ -11,7 +11,7 @@ export interface PathLink {
 const MAX_LENGTH = 300;
 const COLON_PLACE = /:(\d{1,7})(?::(\d{1,5}))?(?:-(\d{1,7}))?$/;
 const HASH_PLACE = /#L(\d{1,7})(?:C(\d{1,5}))?(?:-L?(\d{1,7}))?$/;
-const PATH_CHARACTERS = /^[\p{L}\p{N}_@.~+$()[\] \\/-]+$/u;
+const PATH_CHARACTERS = /^[\p{L}\p{N}_@.~+$()[\]{}'#%!&=, \\/-]+$/u;
 
 /** Reads a path and its line; undefined if the text can't be a path. Whether the file exists is another question. */
 export function readPathLink(text: string): PathLink | undefined {
@@ -33,19 +33,86 @@ export function readPathLink(text: string): PathLink | undefined {
   };
 }
 
-/** Words of running text that may be paths with an extension, with their positions. */
-export function pathsInText(text: string): readonly { readonly text: string; readonly index: number }[] {
-  const found = [];
-  for (const match of text.matchAll(/[\p{L}\p{N}_@.~+\\/#:-]{3,300}/gu)) {
-    const word = trimEnd(match[0]);
-    const link = readPathLink(word);
-    if (link && /[\p{L}\p{N}_]\.[A-Za-z]\w{0,9}$/u.test(link.path)) found.push({ text: word, index: match.index });
-  }
-  return found;
+/** A text that may be a path, with its position. */
+export interface PathCandidate {
+  readonly text: string;
+  readonly index: number;
 }
 
-function trimEnd(word: string): string {
+/** Number of words that may belong to a path with blanks, besides the last. */
+const MAX_BLANKS = 3;
+
+/**
+ * Texts of running text that may be paths with an extension. They may overlap: `R&D/plan.md` and `D/plan.md`. Which of
+ * them exist decides (see `longestPaths`).
+ */
+export function pathsInText(text: string): readonly PathCandidate[] {
+  const words = [...text.matchAll(/[^\s"`<>|;*?“”„‘‚’«»…]{1,300}/gu)].map((match) => trimWord(match[0], match.index));
+  const plain = [...text.matchAll(/[\p{L}\p{N}_@.~+\\/#:-]{3,300}/gu)].map((match) => trimWord(match[0], match.index));
+  const found = new Map(
+    [...words, ...withBlanks(text, words), ...plain].map((one) => [`${one.index} ${one.text}`, one]),
+  );
+  return [...found.values()].filter(({ text: word }) => {
+    const link = readPathLink(word);
+    return link && /[\p{L}\p{N}_]\.[A-Za-z]\w{0,9}$/u.test(link.path);
+  });
+}
+
+/** Those that do not overlap, the longest first, in the order of the text. */
+export function longestPaths(candidates: readonly PathCandidate[]): readonly PathCandidate[] {
+  const chosen: PathCandidate[] = [];
+  for (const one of candidates.toSorted((a, b) => b.text.length - a.text.length)) {
+    const overlaps = (other: PathCandidate) =>
+      one.index < other.index + other.text.length && other.index < one.index + one.text.length;
+    if (!chosen.some(overlaps)) chosen.push(one);
+  }
+  return chosen.toSorted((a, b) => a.index - b.index);
+}
+
+/** Each word with the words before it, as far as one blank separates them. */
+function withBlanks(text: string, words: readonly PathCandidate[]): readonly PathCandidate[] {
+  return words.flatMap((last, at) => {
+    const end = last.index + last.text.length;
+    const found: PathCandidate[] = [];
+    for (let first = at - 1; first >= Math.max(0, at - MAX_BLANKS); first -= 1) {
+      const [word, next] = [words[first], words[first + 1]];
+      if (!word?.text || !next?.text || text.slice(word.index + word.text.length, next.index) !== ' ') break;
+      const whole = text.slice(word.index, end);
+      if (/[\\/]/.test(whole)) found.push({ text: whole, index: word.index });
+    }
+    return found;
+  });
+}
+
+const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+
+/** Without the punctuation around a word, and without brackets that do not belong to it. */
+function trimWord(word: string, index: number): PathCandidate {
+  let start = 0;
   let end = word.length;
-  while (end > 0 && '.:#-'.includes(word.charAt(end - 1))) end--;
-  return word.slice(0, end);
+  const count = (character: string) => word.slice(start, end).split(character).length - 1;
+  for (let before = -1; before !== end - start; ) {
+    before = end - start;
+    const [first = '', last = ''] = [word[start], word[end - 1]];
+    const opening = PAIRS[last];
+    const closing = Object.keys(PAIRS).find((each) => PAIRS[each] === first);
+    if (start < end && ".:#-,!'&=%".includes(last)) end -= 1;
+    else if (opening !== undefined && count(last) > count(opening)) end -= 1;
+    else if (closing !== undefined && (count(first) > count(closing) || encloses(word.slice(start, end)))) start += 1;
+    else if (first === "'" || first === ',') start += 1;
+  }
+  return { text: word.slice(start, end), index: index + start };
+}
+
+/** Whether the bracket at the start is closed at the end. */
+function encloses(word: string): boolean {
+  const opening = word[0] ?? '';
+  if (PAIRS[word.at(-1) ?? ''] !== opening) return false;
+  let depth = 0;
+  for (let at = 0; at < word.length; at += 1) {
+    if (word[at] === opening) depth += 1;
+    else if (PAIRS[word[at] ?? ''] === opening) depth -= 1;
+    if (depth === 0) return at === word.length - 1;
+  }
+  return false;
 }

@@ -1,9 +1,12 @@
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
+import { takesMedia } from '../../provider/request/conversation-request.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { refusesMedia } from '../../wire/errors/media-refusal.ts';
 import { asSvcError, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { keyWithheld } from '../../wire/errors/upstream-errors.ts';
+import type { Attachment } from '../attachment.ts';
 import { errorCard } from '../page/error-card.ts';
 import type { ToolRunner } from '../tools/tool-runner.ts';
 import { type ChatTool, LoopWatch, MAX_STEPS, toolForModel } from '../tools/tools.ts';
@@ -12,7 +15,7 @@ import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
 import type { ConverseChoices, SessionDeps, SessionModel } from './session-deps.ts';
-import { conversationTurns } from './turns.ts';
+import { conversationTurns, sentMessages } from './turns.ts';
 
 /** The part of a session that the agent loop reads and writes. */
 export interface ConversationLog {
@@ -38,6 +41,8 @@ export class AgentLoop {
   readonly #deps: SessionDeps;
   readonly #tools: ToolRunner;
   readonly #log: ConversationLog;
+  /** Models whose server refused images and documents, by reference. */
+  readonly #textOnly = new Set<string>();
 
   constructor(deps: SessionDeps, tools: ToolRunner, log: ConversationLog) {
     this.#deps = deps;
@@ -53,6 +58,9 @@ export class AgentLoop {
       this.#log.end(id, failed(noModel(this.#deps.setup?.()), this.#deps.now()));
       return;
     }
+    // The server may have been changed since, so a new attachment is tried again.
+    const last = this.#log.messages.findLast(({ role }) => role === 'user');
+    if (last?.attachments?.some(({ media }) => media !== undefined)) this.#textOnly.clear();
     let watch = new LoopWatch();
     let fresh = compacted;
     for (;;) {
@@ -80,22 +88,35 @@ export class AgentLoop {
    * before the next step.
    */
   async #steps(id: string, chosen: SessionModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
-    const { model, label } = chosen;
+    const { model } = chosen;
     for (let step = 0; ; step++) {
       if (step > 0 && needsCompaction(this.#log.messages, model, this.#output(model))) return undefined;
-      const conversation = await this.#conversation(model);
       const writer = this.#writer(id, model);
       if (step > 0) writer.beginStep();
-      const ending = await this.#stream(writer, model, conversation, label, signal);
-      if (writer.calls.length === 0 || ending.type !== 'finished' || ending.reason !== 'tool_calls') return ending;
-      const looping = watch.repeats(writer.calls);
+      const { ending, calls } = await this.#step(id, writer, chosen, signal);
+      if (calls.length === 0 || ending.type !== 'finished' || ending.reason !== 'tool_calls') return ending;
+      const looping = watch.repeats(calls);
       if (looping !== undefined) return { type: 'repeating', tool: looping };
-      await this.#tools.run(id, writer.calls, signal);
+      await this.#tools.run(id, calls, signal);
       if (signal.aborted) return { type: 'stopped' };
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
       if (this.#log.hasQueued()) return undefined;
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
     }
+  }
+
+  /** Sends one request, and once more without images and documents if the server refuses them. */
+  async #step(id: string, writer: AnswerWriter, { model, label }: SessionModel, signal: AbortSignal) {
+    const conversation = await this.#conversation(id, model);
+    const first = await this.#stream(writer, model, conversation, label, signal);
+    const hasMedia = conversation.turns.some(({ parts }) =>
+      parts.some(({ type }) => type === 'image' || type === 'file'),
+    );
+    if (!first.refusesMedia || !hasMedia) return { ending: first.ending, calls: writer.calls };
+    this.#textOnly.add(model.ref);
+    const next = this.#writer(id, model);
+    const { ending } = await this.#stream(next, model, await this.#conversation(id, model), label, signal);
+    return { ending, calls: next.calls };
   }
 
   #writer(id: string, model: Model): AnswerWriter {
@@ -119,7 +140,7 @@ export class AgentLoop {
     conversation: Conversation,
     label: ModelLabel,
     signal: AbortSignal,
-  ): Promise<Ending> {
+  ): Promise<{ readonly ending: Ending; readonly refusesMedia?: boolean }> {
     const choices: ConverseChoices = {
       ...(label.variant === undefined ? {} : { variant: label.variant }),
       onRetry: ({ error, delayMs }) => writer.retrying(error, delayMs),
@@ -127,11 +148,15 @@ export class AgentLoop {
     try {
       for await (const event of this.#deps.converse(model, conversation, signal, choices)) {
         const ending = writer.take(event);
-        if (ending) return signal.aborted ? { type: 'stopped' } : ending;
+        if (!ending) continue;
+        if (signal.aborted) return { ending: { type: 'stopped' } };
+        return { ending, refusesMedia: event.type === 'error' && refusesMedia(event.error) };
       }
-      return signal.aborted ? { type: 'stopped' } : writer.finish('closed');
+      return { ending: signal.aborted ? { type: 'stopped' } : writer.finish('closed') };
     } catch (thrown) {
-      return signal.aborted ? { type: 'stopped' } : failed(asSvcError(thrown), this.#deps.now());
+      if (signal.aborted) return { ending: { type: 'stopped' } };
+      const error = asSvcError(thrown);
+      return { ending: failed(error, this.#deps.now()), refusesMedia: refusesMedia(error) };
     } finally {
       writer.close();
     }
@@ -147,7 +172,7 @@ export class AgentLoop {
       { role: 'summary', parts: [], model: label, ...(keeps === undefined ? {} : { keeps }) },
       parent,
     );
-    const ending = await this.#stream(this.#writer(id, model), model, request, label, signal);
+    const { ending } = await this.#stream(this.#writer(id, model), model, request, label, signal);
     this.#log.end(id, ending);
     return ending.type === 'finished' && ending.outcome === 'complete';
   }
@@ -161,18 +186,39 @@ export class AgentLoop {
     return this.#deps.model(this.#options()?.model);
   }
 
-  async #conversation(model: Model): Promise<Conversation> {
+  /** @param id of the answer, which gets a note about attachments that are left out. */
+  async #conversation(id: string, model: Model): Promise<Conversation> {
     const base = (await this.#deps.instructions?.()) ?? '';
     const instructions = [base, this.#options()?.plan ? PLAN_INSTRUCTIONS : ''].filter(Boolean).join('\n\n');
+    const takes = (attachment: Attachment) => this.#takes(model, attachment);
+    this.#noteOmitted(id, model, takes);
     const tools = model.toolCall ? this.#log.tools() : [];
     return {
       model: model.id,
       system: instructions === '' ? [] : [{ type: 'text', text: instructions }],
-      turns: conversationTurns(this.#log.messages, model.provider),
+      turns: conversationTurns(this.#log.messages, model.provider, takes),
       tools: tools.map(toolForModel),
       sampling: {},
       stream: true,
     };
+  }
+
+  #takes(model: Model, { kind, media }: Attachment): boolean {
+    if (media === undefined) return true;
+    return !this.#textOnly.has(model.ref) && takesMedia(model, kind === 'pdf' ? 'file' : 'image');
+  }
+
+  /** States once for each model which attachments it does not get. */
+  #noteOmitted(id: string, model: Model, takes: (attachment: Attachment) => boolean): void {
+    const messages = this.#log.messages;
+    const noted = new Set(
+      messages.flatMap((message) => (message.model?.ref === model.ref ? (message.omitted ?? []) : [])),
+    );
+    const omitted = sentMessages(messages).flatMap(({ attachments = [] }) =>
+      attachments.filter((each) => !takes(each)).map(({ label }) => label),
+    );
+    const labels = [...new Set(omitted)].filter((label) => !noted.has(label));
+    if (labels.length > 0) this.#log.patch({ type: 'omitted', message: id, labels });
   }
 
   #output(model: Model): number {

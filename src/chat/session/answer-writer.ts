@@ -4,7 +4,7 @@ import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event, FinishReason, Usage } from '../../wire/event.ts';
 import { addUsage } from '../../wire/usage.ts';
 import { errorCard } from '../page/error-card.ts';
-import type { ChatTool } from '../tools/tools.ts';
+import { type ChatTool, findTool } from '../tools/tools.ts';
 import type { AnswerOutcome, Ending, Part, Patch } from '../transcript.ts';
 
 export interface AnswerParts {
@@ -128,9 +128,10 @@ export class AnswerWriter {
     return hasContent ? 'complete' : 'empty';
   }
 
-  #beginCall(part: number, given: string, name: string): void {
+  #beginCall(part: number, given: string, written: string): void {
     const id = this.#uniqueId(given);
-    const tool = this.#parts.tools.find((each) => each.name === name);
+    const tool = findTool(this.#parts.tools, written);
+    const name = tool?.name ?? written;
     this.#calls.set(part, { id, name, text: '' });
     this.#patch(part, {
       type: 'tool',

@@ -1,5 +1,5 @@
 import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/conversation.ts';
-import { attachmentPart } from '../attachment.ts';
+import { type Attachment, attachmentPart } from '../attachment.ts';
 import { markHidden } from '../tools/visible-text.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
 
@@ -9,12 +9,18 @@ const CONTINUE = 'Continue exactly where you stopped. Do not repeat text that yo
 /**
  * The visible branch in the form sent to the model, starting with the last complete summary. Reasoning is only sent
  * back to the provider that produced it, because no other provider accepts its signatures.
+ *
+ * @param takes whether the model accepts an attachment. Others are replaced by a note.
  */
-export function conversationTurns(path: readonly Message[], provider: string): Turn[] {
+export function conversationTurns(
+  path: readonly Message[],
+  provider: string,
+  takes: (attachment: Attachment) => boolean,
+): Turn[] {
   const turns: Turn[] = [];
   for (const message of sentMessages(path)) {
     if (message.role === 'assistant') turns.push(...answerTurns(message, message.model?.provider === provider));
-    else addUser(turns, userParts(message));
+    else addUser(turns, userParts(message, takes));
   }
   return turns;
 }
@@ -33,14 +39,20 @@ function isComplete({ ending }: Message): boolean {
   return ending?.type === 'finished' && ending.outcome === 'complete';
 }
 
-function userParts(message: Message): UserPart[] {
+function userParts(message: Message, takes: (attachment: Attachment) => boolean): UserPart[] {
   if (message.role === 'summary') {
     return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
   }
-  const parts: UserPart[] = (message.attachments ?? []).map(attachmentPart);
+  const parts: UserPart[] = (message.attachments ?? []).map((each) =>
+    takes(each) ? attachmentPart(each) : leftOut(each),
+  );
   const text = message.auto ? CONTINUE : markHidden(message.prompt ?? messageText(message));
   if (text !== '') parts.push({ type: 'text', text });
   return parts;
+}
+
+function leftOut({ label }: Attachment): UserPart {
+  return { type: 'text', text: `[${markHidden(label)} is left out, because you cannot process it.]` };
 }
 
 /** Merges consecutive user turns, because some servers reject them (chat templates with alternating roles). */

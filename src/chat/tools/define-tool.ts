@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { ChatTool, NamedFile, PreparedCall, ToolOutcome, ToolRun } from './tools.ts';
+import { describeParameters } from './coerce-arguments.ts';
+import type { ChatTool, NamedFile, PreparedCall, ToolInput, ToolOutcome, ToolRun } from './tools.ts';
 
 /** Display name of the provider of our own tools. */
 export const OWN_ORIGIN = 'Svc';
@@ -18,8 +19,9 @@ export function defineTool<Shape extends z.ZodObject>(
   changes: boolean,
   prepare: (args: z.infer<Shape>) => PreparedCall | Promise<PreparedCall>,
 ): ChatTool {
+  const parameters = modelSchema(input);
   return {
-    ...{ name, description, origin: OWN_ORIGIN, changes, parameters: modelSchema(input) },
+    ...{ name, description, origin: OWN_ORIGIN, changes, parameters },
     ...(files === undefined
       ? {}
       : {
@@ -31,10 +33,19 @@ export function defineTool<Shape extends z.ZodObject>(
         }),
     prepare: async (given) => {
       const parsed = input.safeParse(given);
-      if (!parsed.success) throw new Error(`The arguments are not valid. ${z.prettifyError(parsed.error)}`);
+      if (!parsed.success) throw new Error(invalidArguments(parsed.error, given, parameters));
       return prepare(parsed.data);
     },
   };
+}
+
+/** Number of characters of wrong arguments that the model gets back. */
+const MAX_QUOTED = 300;
+
+function invalidArguments(error: z.ZodError, given: ToolInput, parameters: ChatTool['parameters']): string {
+  const text = JSON.stringify(given);
+  const shown = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+  return `The arguments are not valid. ${z.prettifyError(error)}\n${describeParameters(parameters)} Received: ${shown}`;
 }
 
 /** A tool without effects, which needs no confirmation. */

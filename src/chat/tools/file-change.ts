@@ -16,6 +16,8 @@ export interface FileChange {
   readonly hunks: readonly DiffHunk[];
   /** Number of changed lines that are not in `hunks`, because the change is very large. */
   readonly hidden?: number;
+  /** Number of lines among them that the editor changed when it saved the file, for example by its formatter. */
+  readonly formatted?: number;
 }
 
 /** Adjacent changed lines and their context. */
@@ -53,6 +55,40 @@ export function textChange(path: string, before: string | undefined, after: stri
   const hidden = added + removed - shown;
   const change = { kind, path, added, removed, hunks, ...(hidden > 0 ? { hidden } : {}) } as const;
   return { change, before, after };
+}
+
+/** Number of lines of the text for the model. */
+const MAX_NOTE = 60;
+
+/** What saving a file changed beyond the approved change. */
+export interface SaveEffect {
+  /** The change that was made, with the lines of the editor. */
+  readonly made: PreparedChange;
+  /** For the model. */
+  readonly note: string;
+}
+
+/**
+ * Compares a text with the one that the editor saved. Undefined: they are the same.
+ *
+ * @param shows whether the model may see lines of the file.
+ */
+export function saveEffect(
+  { change, before, after }: PreparedChange,
+  saved: string,
+  shows: boolean,
+): SaveEffect | undefined {
+  if (plainLineEnds(after ?? '') === plainLineEnds(saved)) return undefined;
+  const { hunks, added, removed } = textChange(change.path, after, saved).change;
+  const formatted = Math.max(added, removed);
+  const rows = hunks.flatMap(({ newStart, lines }) => [`@@ line ${newStart}`, ...lines]);
+  const cut =
+    rows.length > MAX_NOTE ? `${rows.slice(0, MAX_NOTE).join('\n')}\n… Read the file again.` : rows.join('\n');
+  const made = textChange(change.path, before, saved);
+  return {
+    made: { ...made, change: { ...made.change, formatted } },
+    note: `When it saved ${change.path}, the editor (a formatter or a setting) changed ${formatted} more ${formatted === 1 ? 'line' : 'lines'}${shows ? `:\n${cut}` : '. Read the file again.'}`,
+  };
 }
 
 export function renameChange(path: string, newPath: string): PreparedChange {

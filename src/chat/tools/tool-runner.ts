@@ -3,14 +3,17 @@ import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../per
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, RedefinedTool, ToolState } from '../transcript.ts';
 import { callSubjects } from './call-subjects.ts';
+import { coerceArguments } from './coerce-arguments.ts';
 import { textChange } from './file-change.ts';
 import { judgeFiles } from './file-verdict.ts';
 import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
 import { earlierIdentity } from './tool-identity.ts';
 import {
+  argumentsProblem,
   type ChatTool,
   completeOutcome,
+  findTool,
   type PreparedCall,
   type RequiredConfirmation,
   readArguments,
@@ -128,10 +131,12 @@ export class ToolRunner {
     const place = { message, part: call.part };
     const state = (next: ToolState) => this.#deps.patch({ type: 'tool', ...place, state: next });
     const fail = (output: string) => ({ ended: { type: 'done', failed: true, output } as const, state });
-    const tool = this.#deps.tools().find(({ name }) => name === call.name);
-    if (!tool) return fail(`There is no tool named ${call.name}.`);
-    const input = readArguments(call.text);
-    if (!input) return fail('The arguments are not a JSON object.');
+    const tools = this.#deps.tools();
+    const tool = findTool(tools, call.name);
+    if (!tool) return fail(unknownTool(call.name, tools));
+    const given = readArguments(call.text);
+    if (!given) return fail(argumentsProblem(call.text));
+    const input = coerceArguments(tool.parameters, given);
     const action = (next: ToolAction) => this.#deps.patch({ type: 'action', ...place, action: next });
     return { call, tool, input, message, state, action };
   }
@@ -336,6 +341,7 @@ export class ToolRunner {
       completeOutcome(await this.#record(place, prepared, work, signal)),
     );
     if (!outcome || signal.aborted) return begun ? { type: 'stopped' } : UNSTARTED;
+    if (outcome.action) planned.action(outcome.action);
     return outcomeState(outcome, this.#deps.now() - since);
   }
 
@@ -366,6 +372,11 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>)
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+function unknownTool(name: string, tools: readonly ChatTool[]): string {
+  const names = tools.map((tool) => tool.name).join(', ');
+  return `There is no tool named ${name}. ${names === '' ? 'There are no tools.' : `The tools are: ${names}.`}`;
 }
 
 function failure(thrown: unknown): ToolOutcome {

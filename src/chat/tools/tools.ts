@@ -11,6 +11,8 @@ export interface ToolOutcome {
   readonly failed?: true;
   /** Of a command. */
   readonly exitCode?: number;
+  /** What the call did, if it is more than the action that was shown. */
+  readonly action?: ToolAction;
   /**
    * Waits for text to append to `output`, such as the problems that a change causes. It is called after the change has
    * been recorded: what the user edits while it waits is not part of the change.
@@ -144,14 +146,59 @@ export function toolForModel({ name, description, parameters }: ChatTool): Tool 
   return { name, description: markHidden(description), parameters: marked === json ? parameters : JSON.parse(marked) };
 }
 
-/** Parses the arguments; undefined if they are not an object. Vendors send an empty text for no arguments. */
+/**
+ * The tool that a model names. Models add a namespace, a number or a control token to a name, or write it in another
+ * style: `functions.read_file`, `functions.read_file:0`, `read_file<|channel|>json`, `Read_File`, `readFile`.
+ */
+export function findTool(tools: readonly ChatTool[], name: string): ChatTool | undefined {
+  const exact = tools.find((tool) => tool.name === name);
+  if (exact) return exact;
+  const [plain = ''] = name.split('<|', 1);
+  const bare = plain.replace(/:\d+$/, '').replace(/^.*[.:/]/, '');
+  for (const wanted of [plain, bare].map(simpleName)) {
+    const [only, another] = tools.filter((tool) => simpleName(tool.name) === wanted);
+    if (only && !another) return only;
+  }
+  return undefined;
+}
+
+function simpleName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** Parses the arguments; undefined if they are not an object. Vendors send an empty text or `null` for no arguments. */
 export function readArguments(text: string): ToolInput | undefined {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    if (value === null) return {};
+    return typeof value === 'object' && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Number of characters of wrong arguments that the model gets back. */
+const MAX_QUOTED = 200;
+
+/** Why arguments can't be read, for the model. */
+export function argumentsProblem(text: string): string {
+  const shown = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+  return `The arguments are not a JSON object: ${jsonProblem(text)} Send one JSON object and nothing else. Received: ${shown}`;
+}
+
+function jsonProblem(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? 'they are a list.' : `they are a ${typeof value}.`;
+  } catch (error) {
+    if (/^\s*```/.test(text)) return 'they are in a code block.';
+    const message = error instanceof Error ? error.message : String(error);
+    if (/non-whitespace character after JSON/.test(message)) return 'there is more text after the object.';
+    if (/end of JSON input|Unterminated/.test(message)) return 'they end too early.';
+    if (/^\s*\{\s*'/.test(text)) return 'names and texts need double quotes.';
+    if (/control character/.test(message)) return 'a line break or tab in a text must be written as \\n or \\t.';
+    return `${message.replace(/, ".*$/s, '')}.`;
   }
 }
 

@@ -8,7 +8,7 @@ import { type Message, messageText } from '../../chat/transcript.ts';
 import { converse } from '../../provider/converse.ts';
 import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
 import { isTyped, readPiped } from '../input/standard-input.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Io, stoppedCode, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { AnswerPrinter } from '../output/answer-printer.ts';
 import { usageJson } from '../output/output.ts';
@@ -28,9 +28,6 @@ export async function run(args: string[], io: Io): Promise<number> {
     const text = [words, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
     if (text === '') throw new UsageError('The prompt is empty. Add a prompt or pipe one in.');
     return await (values.json ? askForJson(session, text, io) : ask(session, text, chosen, io));
-  } catch (thrown) {
-    if (io.signal.aborted) return 130;
-    throw thrown;
   } finally {
     await chosen.transport.dispatcher.destroy();
   }
@@ -93,7 +90,7 @@ async function explainMissingKey(answer: Message | undefined, { keyNote }: CliMo
 async function askForJson(session: ChatSession, text: string, io: Io): Promise<number> {
   await send(session, text, io.signal);
   const answer = session.messages.at(-1);
-  if (answer?.ending?.type === 'stopped') return 130;
+  if (answer?.ending?.type === 'stopped') return stoppedCode(io.signal);
   await io.out(`${JSON.stringify(answer && answerJson(answer), null, 2)}\n`);
   return answer?.ending?.type === 'finished' ? 0 : 1;
 }

@@ -54,9 +54,6 @@ export async function run(args: string[], io: Io): Promise<number> {
       await io.out(createTwoFilesPatch(`a/${request.path}`, `b/${request.path}`, code, after, '', '', { context: 3 }));
     if (after !== undefined) await edited?.write(after);
     return 0;
-  } catch (thrown) {
-    if (io.signal.aborted) return 130;
-    throw thrown;
   } finally {
     await chosen.transport.dispatcher.destroy();
   }

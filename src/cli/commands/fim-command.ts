@@ -41,9 +41,6 @@ export async function run(args: string[], io: Io): Promise<number> {
     else if (answer.text !== '') await io.out(`${answer.text}\n`);
     if (answer.error !== undefined && !values.json) throw withKeyNote(answer.error, chosen);
     return answer.error === undefined ? 0 : 1;
-  } catch (thrown) {
-    if (io.signal.aborted) return 130;
-    throw thrown;
   } finally {
     await chosen.transport.dispatcher.destroy();
   }

@@ -3,12 +3,13 @@ import type { Ending, Message, PendingRetry } from '../../chat/transcript.ts';
 import { endingWarning } from '../../wire/endings.ts';
 import { retryMessage } from '../../wire/errors/retry-message.ts';
 import { formatMessage } from '../../wire/errors/svc-error.ts';
-import type { Io } from '../io.ts';
+import { type Io, stoppedCode } from '../io.ts';
 import { TerminalMarkdown } from './terminal-markdown.ts';
 
 /** Prints an answer while it streams: the text on standard output, everything else on standard error. */
 export class AnswerPrinter {
   readonly #io: Io;
+  readonly #session: ChatSession;
   /** Pending output, in order. A slow reader delays the printing, not the stream. */
   #printed: Promise<void> = Promise.resolve();
   /** Absent: the output is not a terminal, so the text is printed unchanged. */
@@ -18,6 +19,7 @@ export class AnswerPrinter {
 
   constructor(io: Io, session: ChatSession) {
     this.#io = io;
+    this.#session = session;
     session.onPatch((patch) => {
       if (patch.type === 'append' && (patch.kind === 'text' || patch.kind === 'refusal')) this.#print(patch.text);
       if (patch.type === 'retry') this.#note(`${retryText(patch.retry)}. Ctrl-C stops.`);
@@ -35,7 +37,11 @@ export class AnswerPrinter {
     const ending = answer?.ending;
     const endingText = ending && describeEnding(ending);
     if (endingText !== undefined) await this.#io.err(`${endingText}\n`);
-    return ending === undefined || ending.type === 'failed' ? 1 : ending.type === 'stopped' ? 130 : 0;
+    return ending === undefined || ending.type === 'failed'
+      ? 1
+      : ending.type === 'stopped'
+        ? stoppedCode(this.#io.signal)
+        : 0;
   }
 
   #print(text: string): void {
@@ -55,12 +61,14 @@ export class AnswerPrinter {
       if (this.#broken === undefined) await write(text);
     });
     this.#printed = this.#printed.catch((thrown: unknown) => {
-      this.#broken = thrown;
+      // The reader has ended, so the rest of the answer is not requested.
+      this.#broken ??= thrown;
+      this.#session.stop();
     });
   }
 
   #note(text: string): void {
-    this.#printed = this.#printed.then(() => this.#io.err(`${text}\n`));
+    this.#write(this.#io.err, `${text}\n`);
   }
 }
 

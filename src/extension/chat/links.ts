@@ -4,6 +4,9 @@ import { type PathLink, readPathLink } from '../../chat/page/path-link.ts';
 import { ask, showInformation } from '../foreign-text.ts';
 import { fileAt, workspaceFile } from './tools/workspace-path.ts';
 
+/** Number of files that a name with special characters may match. */
+const MAX_LOOSE = 50;
+
 /** Opens a link of an answer. Only web and mail links: other schemes could run commands in VS Code. */
 export async function openLink(href: string, shown: string): Promise<void> {
   if (!/^(?:https?|mailto):/i.test(href) || !URL.canParse(href)) return;
@@ -62,8 +65,13 @@ async function fileNamed(path: string): Promise<vscode.Uri | undefined> {
 /** Models leave out the first folders of a path. A name that several files have is not a link. */
 async function onlyFileEndingWith(path: string): Promise<vscode.Uri | undefined> {
   const parts = path.replaceAll('\\', '/').split('/');
-  if (parts.some((part) => part === '' || part === '.' || part === '..' || /[*?[\]{}]/.test(part))) return undefined;
-  const [only, another] = await vscode.workspace.findFiles(`**/${parts.join('/')}`, undefined, 2);
+  if (parts.some((part) => part === '' || part === '.' || part === '..')) return undefined;
+  // Running text with blanks has many candidates, and most are not paths.
+  if (parts[0]?.includes(' ')) return undefined;
+  // VS Code's globs have no escapes.
+  const loose = parts.join('/').replace(/[[\]{}*?!]/g, '?');
+  const found = await vscode.workspace.findFiles(`**/${loose}`, undefined, loose === parts.join('/') ? 2 : MAX_LOOSE);
+  const [only, another] = found.filter((uri) => `/${uri.path}`.endsWith(`/${parts.join('/')}`));
   const inside = only && another === undefined ? await fileAt(only) : undefined;
   return inside && asFile(inside.uri);
 }

@@ -95,13 +95,15 @@ function checkAbilities(model: Model, conversation: Conversation): void {
       msg("{0} can't call tools. If it can, set `tool_call` to true for it in svc.jsonc.", model.ref),
     );
   }
-  const accepted = new Set<string>(model.modalities.input);
   for (const turn of conversation.turns) {
     for (const part of turn.parts) {
       if (part.type !== 'image' && part.type !== 'file' && part.type !== 'audio') continue;
-      const takes = part.type === 'file' ? accepted.has('pdf') || model.attachment : accepted.has(part.type);
-      if (takes) continue;
-      throw unsupportedField('messages', NOT_TAKEN[part.type](model.ref));
+      if (!takesMedia(model, part.type)) throw unsupportedField('messages', NOT_TAKEN[part.type](model.ref));
     }
   }
+}
+
+/** Whether a model is known to accept this kind of content. */
+export function takesMedia({ modalities, attachment }: Model, type: 'image' | 'file' | 'audio'): boolean {
+  return type === 'file' ? modalities.input.includes('pdf') || attachment : modalities.input.includes(type);
 }

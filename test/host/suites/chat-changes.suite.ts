@@ -248,6 +248,45 @@ describe('chat tools that change files', () => {
     );
   });
 
+  it('edit_file: reports and shows what the editor changed when it saved the file, and undo takes all back', async () => {
+    const text = '{x:1,y:2}\nend  \n';
+    write('saved.fmt', text);
+    const formatter = vscode.languages.registerDocumentFormattingEditProvider(
+      { pattern: '**/*.fmt' },
+      {
+        provideDocumentFormattingEdits: (document) => [
+          vscode.TextEdit.replace(document.lineAt(0).range, document.lineAt(0).text.replace(/([{,])/g, '$1\n')),
+        ],
+      },
+    );
+    const settings = vscode.workspace.getConfiguration('', workspaceFolder());
+    await settings.update('editor.formatOnSave', true);
+    await settings.update('files.trimTrailingWhitespace', true);
+    try {
+      const { output, action } = await change('edit_file', {
+        path: 'changed/saved.fmt',
+        old_text: 'y:2',
+        new_text: 'y:3',
+      });
+      assert.equal(read('saved.fmt'), '{\nx:1,\ny:3}\nend\n');
+      assert.match(
+        output,
+        /^changed\/saved\.fmt was changed: 1 lines added, 1 removed\.\nWhen it saved .* 4 more lines:/,
+      );
+      assert.match(output, /\n-end {2}\n\+\{\n\+x:1,\n\+y:3\}\n\+end/);
+      const made = action?.type === 'changes' ? action.changes[0] : undefined;
+      assert.deepEqual([made?.added, made?.removed, made?.formatted], [4, 2, 4]);
+      // The second edit fits the text that the model was told.
+      await change('edit_file', { path: 'changed/saved.fmt', old_text: 'x:1,\ny:3}', new_text: 'x:2,\ny:3}' });
+      await undoAll();
+      assert.equal(read('saved.fmt'), text);
+    } finally {
+      await settings.update('editor.formatOnSave', undefined);
+      await settings.update('files.trimTrailingWhitespace', undefined);
+      formatter.dispose();
+    }
+  });
+
   it('symbols: references, definition and rename go through the language extensions', async () => {
     write('one.tst', 'name = 1\n');
     write('two.tst', 'use name\r\n');

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { FolderWalk } from '../../../src/chat/tools/search/folder-walk.ts';
 import { Ripgrep } from '../../../src/chat/tools/search/ripgrep.ts';
 import type { FolderSearch, SearchScope } from '../../../src/chat/tools/search/search-scope.ts';
+import { existingPaths } from '../../../src/extension/chat/links.ts';
 import { harmlessTools } from '../../../src/extension/chat/tools/own-tools.ts';
 import { findRipgrep, folderSource } from '../../../src/extension/chat/tools/workspace-search.ts';
 import { ToolCalls } from './tool-calls.ts';
@@ -97,6 +98,108 @@ describe('search of the chat tools in an ordinary repository', () => {
       assert.match(await found('[x]\nnext $1', false), /^1/);
       await assert.rejects(found('(', true));
       rmSync(join(root, 'src/special.ts'));
+    });
+  }
+
+  const NAMES = [
+    'app/[id]/page.tsx',
+    'app/i/page.tsx',
+    'app/[...slug]/route.ts',
+    'app/(shop)/cart/page.tsx',
+    'app/{a,b}.ts',
+    'app/a.ts',
+    '!top/x.ts',
+    '#1/x.ts',
+    'a b/c d.ts',
+    "it's/R&D/100%.ts",
+    'c#/x.ts',
+  ];
+  const LITERAL: readonly [pattern: string, paths: readonly string[]][] = [
+    ['app/[id]/page.tsx', ['app/[id]/page.tsx']],
+    ['./app/[id]/**', ['app/[id]/page.tsx']],
+    ['app/[id]', ['app/[id]/page.tsx']],
+    ['app/[id]/', ['app/[id]/page.tsx']],
+    ['app\\[id]\\page.tsx', ['app/[id]/page.tsx']],
+    ['app/\\[id\\]/**', ['app/[id]/page.tsx']],
+    ['**/\\[id\\]/*.tsx', ['app/[id]/page.tsx']],
+    ['app/[hij]/page.tsx', ['app/i/page.tsx']],
+    ['app/[...slug]/*.ts', ['app/[...slug]/route.ts']],
+    ['app/(shop)/**/page.tsx', ['app/(shop)/cart/page.tsx']],
+    ['app/{a,b}.ts', ['app/{a,b}.ts']],
+    ['app/{a,c}.ts', ['app/a.ts']],
+    ['!top/**', ['!top/x.ts']],
+    ['#1/*.ts', ['#1/x.ts']],
+    ['a b/*.ts', ['a b/c d.ts']],
+    ['a\\ b/**', ['a b/c d.ts']],
+    ["it's/R&D/*%.ts", ["it's/R&D/100%.ts"]],
+    ['c#', ['c#/x.ts']],
+  ];
+  it('search_text and list_files: a pattern that is a path means it, and escapes work', async () => {
+    for (const path of NAMES) {
+      mkdirSync(join(root, 'names', path, '..'), { recursive: true });
+      writeFileSync(join(root, 'names', path), 'needleX\n');
+    }
+    for (const [pattern, paths] of LITERAL) {
+      const scoped = `ordinary/names/${pattern.replace(/^\.\//, '')}`;
+      const wanted = paths.map((path) => `ordinary/names/${path}`);
+      const listed = await calls.output('list_files', { pattern: scoped });
+      assert.deepEqual(listed.split('\n'), wanted, pattern);
+      const found = await calls.output('search_text', { query: 'needleX', pattern: `./${scoped}`, context: 0 });
+      assert.deepEqual(
+        found.split('\n').slice(1),
+        wanted.map((path) => `${path}:1: needleX`),
+        pattern,
+      );
+    }
+    assert.match(await calls.output('list_files', { path: 'ordinary/names/app/[id]' }), /page\.tsx/);
+    const inFolder = await calls.output('list_files', { path: 'ordinary/names/app/[id]', pattern: '*.tsx' });
+    assert.equal(inFolder, 'ordinary/names/app/[id]/page.tsx');
+    const texts = [
+      'names/app/[id]/page.tsx:1',
+      "it's/R&D/100%.ts",
+      'a b/c d.ts',
+      '{a,b}.ts',
+      'app/(shop)/cart/page.tsx',
+    ];
+    assert.deepEqual(await existingPaths(texts.map((text) => text.replace(/^a b/, 'ordinary/names/a b'))), [
+      ...texts.slice(0, 2),
+      'ordinary/names/a b/c d.ts',
+      ...texts.slice(3),
+    ]);
+    rmSync(join(root, 'names'), { recursive: true });
+  });
+
+  for (const [name, create] of searches) {
+    it(`search: ${name} knows where the match is in a long line`, async () => {
+      writeFileSync(join(root, 'src/long.ts'), `${'ü'.repeat(1500)}Needle of a long line${'y'.repeat(5000)}\n`);
+      for (const [text, regex] of [
+        ['needle of', false],
+        ['n.{4}e of', true],
+      ] as const) {
+        const { files } = await create().text(scope('src/long.ts'), { text, regex, context: 0 }, signal);
+        assert.deepEqual(
+          files[0]?.lines.map(({ at }) => at),
+          [1500],
+        );
+      }
+      rmSync(join(root, 'src/long.ts'));
+    });
+  }
+
+  const RANGES: readonly [range: object, reason: RegExp | string][] = [
+    [{ from: 2, to: 2 }, 'needle one\n\n[lines 2-2 of 4]'],
+    [{ from: 3, to: 900 }, 'after\n\n[lines 3-4 of 4]'],
+    [{ from: 3, to: 2 }, /from \(3\) is after to \(2\)/],
+    [{ from: 5 }, /ordinary\/src\/a\.ts has 4 lines, so there is no line 5/],
+    [{ from: -1 }, /Lines are counted from 1/],
+    [{ to: -1 }, /Lines are counted from 1/],
+    [{ from: 1, to: 0 }, /Lines are counted from 1/],
+  ];
+  for (const [range, expected] of RANGES) {
+    it(`read_file: lines ${JSON.stringify(range)}`, async () => {
+      const reading = calls.output('read_file', { path: 'ordinary/src/a.ts', ...range });
+      if (typeof expected === 'string') assert.equal(await reading, expected);
+      else await assert.rejects(reading, expected);
     });
   }
 

@@ -2,6 +2,7 @@ import './activation.suite.ts';
 import './chat.suite.ts';
 import './chat-context.suite.ts';
 import './chat-changes.suite.ts';
+import './chat-encodings.suite.ts';
 import './chat-review.suite.ts';
 import './chat-permissions.suite.ts';
 import './chat-search.suite.ts';

@@ -1,6 +1,8 @@
 import { IgnorePatterns } from '../../../base/ignore-patterns.ts';
-import { lineSearch } from './search-lines.ts';
+import { type LineMatch, type LineSearch, lineSearch } from './search-lines.ts';
 import {
+  type DecodeFile,
+  decodeUtf8,
   excludeLines,
   expandBraces,
   type FileMatches,
@@ -32,9 +34,11 @@ interface Rules {
 /** Searches a folder without ripgrep, for example on a remote file system. */
 export class FolderWalk implements FolderSearch {
   readonly #source: FolderSource;
+  readonly #decode: DecodeFile;
 
-  constructor(source: FolderSource) {
+  constructor(source: FolderSource, decode: DecodeFile = decodeUtf8) {
     this.#source = source;
+    this.#decode = decode;
   }
 
   async files(scope: SearchScope, signal: AbortSignal): Promise<readonly string[]> {
@@ -56,7 +60,8 @@ export class FolderWalk implements FolderSearch {
     let fileCount = 0;
     for await (const path of this.#walk(scope, limit)) {
       if (!accepts(path) || !isSearchable(path, query)) continue;
-      const lines = textLines(await this.#source.read(path));
+      const bytes = await this.#source.read(path);
+      const lines = bytes && isText(bytes) ? textLines(await this.#decode(path, bytes)) : [];
       const found = search(lines);
       if (found.length === 0) continue;
       const kept = found.slice(0, Math.max(0, MAX_KEPT - matches));
@@ -106,36 +111,44 @@ function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): bo
   return verdicts[0] === 'ignored' || verdicts.findLast((verdict) => verdict !== undefined) === 'ignored';
 }
 
-/** The lines of a text; none for a file that is no text. */
-function textLines(bytes: Uint8Array | undefined): readonly string[] {
-  if (bytes === undefined || bytes.subarray(0, 8000).includes(0)) return [];
-  const lines = Buffer.from(bytes).toString('utf8').split(/\r?\n/);
+/** UTF-16 with a byte order mark is text, as for ripgrep. */
+function isText(bytes: Uint8Array): boolean {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  return isUtf16 || !bytes.subarray(0, 8000).includes(0);
+}
+
+function textLines(text: string): readonly string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-/** Finds the indices of matching lines; for a text of several lines, of its first line. */
-function textSearch({ text, regex }: TextQuery): (lines: readonly string[]) => readonly number[] {
+/** Finds the matching lines; for a text of several lines, its first line. */
+function textSearch({ text, regex }: TextQuery): LineSearch {
   const wanted = text.replaceAll('\r\n', '\n').toLowerCase();
   if (regex || !wanted.includes('\n')) return lineSearch(text, regex);
   const first = lineSearch(wanted.split('\n', 1)[0] ?? '', false);
   const count = wanted.split('\n').length;
   return (lines) =>
-    first(lines).filter((at) =>
+    first(lines).filter(({ line }) =>
       lines
-        .slice(at, at + count)
+        .slice(line, line + count)
         .join('\n')
         .toLowerCase()
         .includes(wanted),
     );
 }
 
-function withContext(lines: readonly string[], found: readonly number[], context: number): readonly FoundLine[] {
-  const matching = new Set(found);
+function withContext(lines: readonly string[], found: readonly LineMatch[], context: number): readonly FoundLine[] {
+  const matching = new Map(found.map(({ line, at }) => [line, at]));
   const shown = new Set(
-    found.flatMap((at) => Array.from({ length: 2 * context + 1 }, (_, index) => at - context + index)),
+    found.flatMap(({ line }) => Array.from({ length: 2 * context + 1 }, (_, index) => line - context + index)),
   );
   return [...shown]
-    .filter((at) => at >= 0 && at < lines.length)
+    .filter((line) => line >= 0 && line < lines.length)
     .sort((a, b) => a - b)
-    .map((at) => ({ number: at + 1, text: lines[at] ?? '', matches: matching.has(at) }));
+    .map((line) => {
+      const at = matching.get(line);
+      const text = lines[line] ?? '';
+      return { number: line + 1, text, matches: at !== undefined, ...(at === undefined ? {} : { at }) };
+    });
 }

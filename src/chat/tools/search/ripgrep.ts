@@ -3,6 +3,8 @@ import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { parseJson } from '../../../base/json.ts';
 import {
+  type DecodeFile,
+  decodeUtf8,
   excludeLines,
   type FileMatches,
   type FolderSearch,
@@ -24,12 +26,17 @@ const FAILED = 2;
 /** Files without lines of 2 MB and more, as generated data. */
 const FIXED = ['--no-config', '--hidden', '--no-require-git', '--no-messages', '--glob', '!**/.git'];
 
+/** Text, or what is not UTF-8, in Base64 (the format of ripgrep's printer, "arbitrary data object"). */
+const dataSchema = z.union([z.object({ text: z.string() }), z.object({ bytes: z.base64() })]);
+
 const lineSchema = z.object({
   type: z.enum(['match', 'context']),
   data: z.object({
-    path: z.object({ text: z.string() }),
-    lines: z.object({ text: z.string() }),
+    path: dataSchema,
+    lines: dataSchema,
     line_number: z.number(),
+    /** Offsets in bytes. */
+    submatches: z.array(z.object({ start: z.number() })),
   }),
 });
 
@@ -37,11 +44,13 @@ const lineSchema = z.object({
 export class Ripgrep implements FolderSearch {
   readonly #program: string;
   readonly #folder: string;
+  readonly #decode: DecodeFile;
 
-  /** @param program absolute path of ripgrep. @param folder absolute path. */
-  constructor(program: string, folder: string) {
+  /** @param program absolute path of ripgrep. @param folder absolute path. @param decode for lines that are not UTF-8. */
+  constructor(program: string, folder: string, decode: DecodeFile = decodeUtf8) {
     this.#program = program;
     this.#folder = folder;
+    this.#decode = decode;
   }
 
   async files(scope: SearchScope, signal: AbortSignal): Promise<readonly string[]> {
@@ -57,12 +66,13 @@ export class Ripgrep implements FolderSearch {
   async text(scope: SearchScope, query: TextQuery, signal: AbortSignal): Promise<SearchResult> {
     const accepts = patternFilter(scope.pattern);
     const collector = new MatchCollector((path) => accepts(path) && isSearchable(path, query));
+    const encoding = scope.encoding === undefined ? [] : ['--encoding', scope.encoding];
     const { incomplete } = await this.#run(
-      ['--json', '--max-filesize', '2M', ...queryArguments(query), ...scopeArguments(scope)],
+      ['--json', '--max-filesize', '2M', ...encoding, ...queryArguments(query), ...scopeArguments(scope)],
       signal,
       (line) => collector.take(line),
     );
-    return collector.result(incomplete);
+    return collector.result(incomplete, this.#decode);
   }
 
   /** @throws Error with ripgrep's message, for example for an invalid pattern. */
@@ -94,7 +104,7 @@ export class Ripgrep implements FolderSearch {
 /** Reads matches from `--json`. */
 class MatchCollector {
   readonly #accepts: (path: string) => boolean;
-  readonly #files = new Map<string, FoundLine[]>();
+  readonly #files = new Map<string, FoundEntry[]>();
   readonly #counts = new Map<string, number>();
   #kept = 0;
 
@@ -106,28 +116,59 @@ class MatchCollector {
     const parsed = lineSchema.safeParse(parseJson(line));
     if (!parsed.success) return;
     const { type, data } = parsed.data;
-    const path = plainPath(data.path.text);
+    const path = plainPath('text' in data.path ? data.path.text : decodeBase64(data.path.bytes).toString('utf8'));
     if (!this.#accepts(path)) return;
     const matches = type === 'match';
     if (matches) this.#counts.set(path, (this.#counts.get(path) ?? 0) + 1);
     if (this.#kept >= MAX_KEPT) return;
     if (matches) this.#kept += 1;
-    const lines = this.#files.get(path) ?? [];
-    this.#files.set(path, lines);
-    // A match of several lines is one entry.
-    for (const [index, text] of data.lines.text
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/)
-      .entries())
-      lines.push({ number: data.line_number + index, text, matches });
+    const entries = this.#files.get(path) ?? [];
+    this.#files.set(path, entries);
+    const [first] = data.submatches;
+    entries.push({ number: data.line_number, lines: data.lines, matches, ...(first ? { start: first.start } : {}) });
   }
 
-  result(incomplete: boolean): SearchResult {
-    const files = [...this.#files].map(([path, lines]): FileMatches => ({ path, lines }));
+  async result(incomplete: boolean, decode: DecodeFile): Promise<SearchResult> {
+    const files: FileMatches[] = [];
+    for (const [path, entries] of this.#files) {
+      const lines: FoundLine[] = [];
+      for (const entry of entries) lines.push(...(await entryLines(path, entry, decode)));
+      files.push({ path, lines });
+    }
     files.sort((a, b) => (a.path < b.path ? -1 : 1));
     const matches = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
     return { files, matches, fileCount: this.#counts.size, incomplete };
   }
+}
+
+/** A match of several lines is one entry. */
+interface FoundEntry {
+  /** Of its first line, 1-based. */
+  readonly number: number;
+  readonly lines: z.infer<typeof dataSchema>;
+  readonly matches: boolean;
+  /** Of the first match, in bytes. */
+  readonly start?: number;
+}
+
+async function entryLines(path: string, entry: FoundEntry, decode: DecodeFile): Promise<readonly FoundLine[]> {
+  const { number, lines, matches, start = 0 } = entry;
+  const bytes = 'text' in lines ? Buffer.from(lines.text) : decodeBase64(lines.bytes);
+  const text = 'text' in lines ? lines.text : await decode(path, bytes);
+  const at = bytes.subarray(0, start).toString('utf8').length;
+  const rows = withoutMark(text, number)
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/);
+  return rows.map((row, index) => ({ number: number + index, text: row, matches, ...(index === 0 ? { at } : {}) }));
+}
+
+/** A byte order mark is not part of the first line. */
+function withoutMark(text: string, line: number): string {
+  return line === 1 ? text.replace(/^\uFEFF/, '') : text;
+}
+
+function decodeBase64(text: string): Buffer {
+  return Buffer.from(text, 'base64');
 }
 
 function scopeArguments({ excludes, useIgnoreFiles, pattern }: SearchScope): readonly string[] {

@@ -6,25 +6,32 @@ const MAX_LINE = 2000;
 /** Time limit per file. */
 const LIMIT_MS = 1000;
 
-/** Returns the indices of matching lines. @throws Error if the pattern is invalid or takes too long. */
-export type LineSearch = (lines: readonly string[]) => readonly number[];
+/** A matching line. */
+export interface LineMatch {
+  /** Index of the line. */
+  readonly line: number;
+  /** Index of the first character of the match in the line. */
+  readonly at: number;
+}
+
+/** Finds the matching lines. @throws Error if the pattern is invalid or takes too long. */
+export type LineSearch = (lines: readonly string[]) => readonly LineMatch[];
 
 /** Searches for a text or a JavaScript regular expression, ignoring case. */
 export function lineSearch(query: string, regex: boolean): LineSearch {
   if (regex) return patternSearch(new RegExp(query, 'i'));
   const wanted = query.toLowerCase();
-  return (lines) => indices(lines, (line) => line.toLowerCase().includes(wanted));
+  return (lines) => found(lines.map((line) => line.toLowerCase().indexOf(wanted)));
 }
 
 /** Runs the pattern in a `vm` context with a time limit, because endless backtracking would block this process. */
 function patternSearch(pattern: RegExp): LineSearch {
   const globals: Record<string, unknown> = { pattern };
   const context = createContext(globals);
-  const script = new Script('lines.map((line) => pattern.test(line))');
+  const script = new Script('lines.map((line) => line.search(pattern))');
   return (lines) => {
     globals.lines = lines.map((line) => line.slice(0, MAX_LINE));
-    const found = matches(() => script.runInContext(context, { timeout: LIMIT_MS }));
-    return indices(lines, (_line, index) => found[index] === true);
+    return found(matches(() => script.runInContext(context, { timeout: LIMIT_MS })));
   };
 }
 
@@ -41,6 +48,7 @@ function matches(run: () => unknown): readonly unknown[] {
   }
 }
 
-function indices(lines: readonly string[], wanted: (line: string, index: number) => boolean): readonly number[] {
-  return lines.flatMap((line, index) => (wanted(line, index) ? [index] : []));
+/** @param places the index of the match in each line, or -1. */
+function found(places: readonly unknown[]): readonly LineMatch[] {
+  return places.flatMap((at, line) => (typeof at === 'number' && at >= 0 ? [{ line, at }] : []));
 }

@@ -1,8 +1,10 @@
 import type { FileMatches, SearchResult } from './search-scope.ts';
 
 const MAX_MATCHES = 100;
-/** Longer lines are cut. */
+/** Longer lines are cut, with the match in the part that is shown. */
 const MAX_LINE = 300;
+/** Number of characters before the match in a line that is cut. */
+const BEFORE_MATCH = 100;
 
 /** The text for the model: matches as `path:line: text`, context lines below and above them without the path. */
 export function searchReport({ files, matches, fileCount, incomplete }: SearchResult): string {
@@ -25,15 +27,25 @@ export function searchReport({ files, matches, fileCount, incomplete }: SearchRe
 function addFile(rows: string[], { path, lines }: FileMatches, room: number): number {
   let shown = 0;
   let last: number | undefined;
-  for (const { number, text, matches } of lines) {
+  for (const { number, text, matches, at } of lines) {
     if (matches && shown === room) break;
     if (last !== undefined && number > last + 1) rows.push('--');
     last = number;
-    const cut = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}…` : text;
+    const cut = cutLine(text, at ?? 0);
     rows.push(matches ? `${path}:${number}: ${cut}` : `  ${number}- ${cut}`);
     if (matches) shown += 1;
   }
   return shown;
+}
+
+/** @param at index of the match. */
+function cutLine(text: string, at: number): string {
+  if (text.length <= MAX_LINE) return text;
+  const start = Math.max(0, Math.min(at - BEFORE_MATCH, text.length - MAX_LINE));
+  const end = start + MAX_LINE;
+  // Half a character at an end is left out.
+  const part = text.slice(start, end).replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
+  return `${start > 0 ? '…' : ''}${part}${end < text.length ? '…' : ''}`;
 }
 
 function count(value: number): string {

@@ -6,8 +6,17 @@ export interface SearchScope {
   /** Globs of the settings `files.exclude` and `search.exclude`. */
   readonly excludes: readonly string[];
   readonly useIgnoreFiles: boolean;
+  /** Label of the Encoding standard for files without a byte order mark; absent: UTF-8. */
+  readonly encoding?: string;
   /** Glob from a model; absent: all files. */
   readonly pattern?: string;
+}
+
+/** Decodes the content of a file, or one line of it. @param path relative to the folder. */
+export type DecodeFile = (path: string, bytes: Uint8Array) => Promise<string>;
+
+export async function decodeUtf8(_path: string, bytes: Uint8Array): Promise<string> {
+  return new TextDecoder().decode(bytes);
 }
 
 export interface TextQuery {
@@ -24,6 +33,8 @@ export interface FoundLine {
   readonly number: number;
   readonly text: string;
   readonly matches: boolean;
+  /** Index of the first character of the match in the text, as far as it is known. */
+  readonly at?: number;
 }
 
 export interface FileMatches {
@@ -61,17 +72,50 @@ export function excludeLines(globs: readonly string[]): readonly string[] {
 
 /**
  * Whether the scope has a path. A pattern without a slash is valid at any depth, as in `.gitignore`; a pattern of a
- * folder covers its content.
+ * folder covers its content. Brackets and braces also match themselves, because they are common in names of folders.
  */
 export function patternFilter(pattern: string | undefined): (path: string) => boolean {
-  const clean =
-    pattern
-      ?.replaceAll('\\', '/')
-      .replace(/^(?:\.\/|!)/, '')
-      .trim() ?? '';
+  const clean = plainPattern(pattern ?? '').replace(/^!/, '');
   if (clean === '' || clean === '**' || clean === '**/*' || clean === '.') return () => true;
-  const patterns = new IgnorePatterns(expandBraces(clean).join('\n'));
+  const lines = [...expandBraces(clean), ...expandBraces(clean.replace(/(?<!\\)[[\]{}]/g, '\\$&'))];
+  // A line of a `.gitignore` that begins with `#` is a comment.
+  const patterns = new IgnorePatterns(lines.map((line) => line.replace(/^#/, '\\#')).join('\n'));
   return (path) => patterns.ignores(path);
+}
+
+/**
+ * Reads the first segments of a pattern literally as far as they are the path of a file or folder: `app/[id]/**` is
+ * about the folder `[id]` if it exists.
+ *
+ * @param exists whether there is such a path in the folder.
+ */
+export async function literalStart(pattern: string, exists: (path: string) => Promise<boolean>): Promise<string> {
+  const clean = plainPattern(pattern);
+  if (!/[[\]{}!#\\]/.test(clean)) return clean;
+  const segments = clean.split('/');
+  const kept: string[] = [];
+  let path = '';
+  for (const segment of segments) {
+    const name = segment.replace(/\\(.)/g, '$1');
+    const next = path === '' ? name : `${path}/${name}`;
+    if (/^\.{0,2}$/.test(name) || !(await exists(next))) break;
+    kept.push(escapeGlob(name));
+    path = next;
+  }
+  return [...kept, ...segments.slice(kept.length)].join('/');
+}
+
+/** A pattern that matches exactly this path. */
+export function escapeGlob(path: string): string {
+  return path.replace(/[[\]{}*?\\]|^[!#]| $/g, '\\$&');
+}
+
+/** With `/` as separator. A backslash before a bracket with an escaped partner, a blank, `!` or `#` is an escape. */
+function plainPattern(pattern: string): string {
+  return pattern
+    .trim()
+    .replace(/\\(?![ \\]|\[[^\]]*\\\]|\]|\{[^}]*\\\}|\}|[!#])/g, '/')
+    .replace(/^\.\//, '');
 }
 
 /** Text of files with secrets must not be found. Their names may be listed. */
@@ -86,7 +130,7 @@ export function expandBraces(glob: string): readonly string[] {
   const done: string[] = [];
   const open = [glob];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const start = next.lastIndexOf('{');
+    const start = lastOpening(next);
     const end = start === -1 ? -1 : next.indexOf('}', start);
     if (end === -1 || open.length + done.length > MAX_EXPANDED) done.push(next);
     else {
@@ -95,4 +139,11 @@ export function expandBraces(glob: string): readonly string[] {
     }
   }
   return done;
+}
+
+/** The last `{` that is not escaped. */
+function lastOpening(glob: string): number {
+  let at = glob.lastIndexOf('{');
+  while (at > 0 && glob[at - 1] === '\\') at = glob.lastIndexOf('{', at - 1);
+  return at;
 }

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
-import { runGit } from '../../../base/run-git.ts';
+import { runGit, runGitForBytes } from '../../../base/run-git.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
+import { decodeContent } from '../tools/file-text.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 
 const MAX = 400_000;
@@ -55,7 +57,8 @@ class Repository {
     const included = new Set(await this.#included(await this.#root(), names));
     if (included.size === 0) return '';
     const excluded = names.filter((name) => !included.has(name)).map((name) => `:(exclude,top,literal)${name}`);
-    return this.#git(...fixed, ...args, '--', ':(top)', ...excluded);
+    const shown = ['-c', 'core.quotePath=false', ...fixed, ...args, '--', ':(top)', ...excluded];
+    return decodeDiff(await runGitForBytes(shown, this.#call), await this.#root());
   }
 
   /** Files that Git does not know yet, in the form of a diff. */
@@ -89,8 +92,27 @@ class Repository {
   }
 
   #git(...args: string[]): Promise<string> {
-    return runGit(args, { cwd: this.#folder, maxBuffer: 64 * 1024 * 1024 });
+    return runGit(args, this.#call);
   }
+
+  get #call() {
+    return { cwd: this.#folder, maxBuffer: 64 * 1024 * 1024 };
+  }
+}
+
+/** Decodes the part of each file as the editor does. A byte order mark is no text. */
+async function decodeDiff(diff: Buffer, root: string): Promise<string> {
+  const parts: string[] = [];
+  for (let start = 0; start < diff.length; ) {
+    const next = diff.indexOf('\ndiff --git ', start);
+    const end = next === -1 ? diff.length : next + 1;
+    const part = diff.subarray(start, end);
+    const [, name] = /^(?:\+\+\+ b|--- a)\/(.+?)\t?$/m.exec(part.toString('utf8')) ?? [];
+    const uri = vscode.Uri.file(join(root, name ?? ''));
+    parts.push(isUtf8(part) ? part.toString('utf8') : await decodeContent(uri, part));
+    start = end;
+  }
+  return parts.join('').replace(/^([ +-])\uFEFF/gm, '$1');
 }
 
 async function newFileDiff(root: string, name: string): Promise<string> {
@@ -99,7 +121,7 @@ async function newFileDiff(root: string, name: string): Promise<string> {
   const read = await readRegularFile(join(root, name), { limit: MAX_NEW_BYTES, inside: root });
   if (!('bytes' in read)) return read.problem === 'too-large' ? `${head}Large file, not shown\n` : '';
   if (read.bytes.subarray(0, 8000).includes(0)) return `${head}Binary file\n`;
-  const text = Buffer.from(read.bytes).toString('utf8');
+  const text = await decodeContent(vscode.Uri.file(join(root, name)), read.bytes);
   const lines = text.replace(/\n$/, '').split('\n');
   const body = text === '' ? '' : `@@ -0,0 +1,${lines.length} @@\n${lines.map((line) => `+${line}\n`).join('')}`;
   return `${head}--- /dev/null\n+++ b/${name}\n${body}`;

@@ -67,7 +67,9 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   /** Shows a text for a document, which is written when the user accepts all or some of its changes. */
   async compare(document: vscode.TextDocument, after: string): Promise<void> {
     const before = document.getText();
-    const write = (from: string, text: string) => writeTexts([{ document, before: from, text }]);
+    const write = async (from: string, text: string) => {
+      await writeTexts([{ document, before: from, text }]);
+    };
     this.#count += 1;
     await this.show(`compare ${this.#count}`, [{ target: document.uri, after }], {
       accept: () => write(before, after),

@@ -5,6 +5,7 @@ import type { TurnSummary } from '../../../chat/page/page-messages.ts';
 import { changedFiles, turnState, undoneCalls } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
 import { textChange } from '../../../chat/tools/file-change.ts';
+import { decodeContent } from '../tools/file-text.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';
 import type { PendingReviews, ReviewOwner } from './pending-reviews.ts';
 
@@ -99,7 +100,7 @@ export class SessionReview {
       this.#files.set(key, entry);
       this.#reviews.remove(uri);
       const { before } = await checkpoints.contents(first);
-      this.#reviews.add(uri, decodeText(before), this.#owner(entry));
+      this.#reviews.add(uri, await decodeContent(uri, before), this.#owner(entry));
     }
     for (const [key, { uri }] of this.#files) {
       if (pending.has(key)) continue;
@@ -139,7 +140,9 @@ async function summaries(
     for (const { path, changes: own } of files) {
       const first = await checkpoints.contents(own[0].id);
       const last = await checkpoints.contents((own.at(-1) ?? own[0]).id);
-      const { change } = textChange(path, decodeText(first.before), decodeText(last.after));
+      const { uri } = await workspaceFile(path);
+      const [before, after] = [await decodeContent(uri, first.before), await decodeContent(uri, last.after)];
+      const { change } = textChange(path, before, after);
       added += change.added;
       removed += change.removed;
     }
@@ -154,12 +157,4 @@ async function summaries(
     });
   }
   return turns;
-}
-
-export function decodeText(content: Uint8Array | undefined): string {
-  return content === undefined
-    ? ''
-    : Buffer.from(content)
-        .toString('utf8')
-        .replace(/^\uFEFF/, '');
 }

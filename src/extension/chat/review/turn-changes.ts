@@ -6,11 +6,12 @@ import type { TurnSummary } from '../../../chat/page/page-messages.ts';
 import { type ChangedFile, changedFiles } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
 import { ask, showWarning } from '../../foreign-text.ts';
+import { decodeContent } from '../tools/file-text.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';
 import type { BeforeTexts } from './before-texts.ts';
 import { type ComparedFile, viewFiles } from './compared-files.ts';
 import type { PendingReviews } from './pending-reviews.ts';
-import { decodeText, SessionReview } from './session-review.ts';
+import { SessionReview } from './session-review.ts';
 
 /** Which changes an action of the page is about: those of an answer, or of one call of it. */
 export interface TurnTarget {
@@ -110,7 +111,7 @@ export class TurnChanges {
     const old = (await workspaceFile(firstPath)).uri;
     return [
       uri,
-      changes[0].before === null ? undefined : this.#texts.keep(old, decodeText(before.before)),
+      changes[0].before === null ? undefined : this.#texts.keep(old, await decodeContent(uri, before.before)),
       last.after === null ? undefined : uri,
     ];
   }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { findRealPath } from '../../../base/real-path.ts';
 import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
+import { changeSaved, encodeChange, type FileText, savedText, withoutMark } from './file-text.ts';
 import { type FoundFile, workspaceFile, workspaceRelativePath, writeFound } from './workspace-path.ts';
 
 /** Larger files are not changed by tools, because a copy of each content is kept. */
@@ -63,14 +64,51 @@ export interface TextChange {
 }
 
 /**
- * Replaces the changed lines of files as one undo step, and saves the files that had no unsaved changes.
+ * Replaces the changed lines of files as one undo step, and saves the files that had no unsaved changes. A file whose
+ * bytes the editor can't keep is written on the disk. Returns the texts of files that were saved by the editor: its
+ * formatter may have changed more.
  *
- * @throws Error if a document changes in the meantime.
+ * @throws Error if a document changes in the meantime, or a file can't be changed without damage.
  */
-export async function writeTexts(changes: readonly TextChange[]): Promise<void> {
-  if (changes.length === 0) return;
+export async function writeTexts(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+  if (changes.length === 0) return new Map();
   const stale = changes.find(({ document, before }) => document.getText() !== before);
   if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
+  const byBytes: SavedChange[] = [];
+  const shown: TextChange[] = [];
+  for (const change of changes) {
+    const saved = await checkedChange(change);
+    if (saved?.before.keepsBytes) byBytes.push(saved);
+    else shown.push(change);
+  }
+  const saved = await writeShown(shown);
+  for (const change of byBytes)
+    await writeSaved(await recordedFile(workspaceRelativePath(change.document.uri)), change);
+  return saved;
+}
+
+/**
+ * Checks that a change keeps all other bytes of its file. Undefined for an editor with unsaved changes.
+ *
+ * @throws Error if it does not.
+ */
+export async function checkedChange({ document, before, text }: TextChange): Promise<SavedChange | undefined> {
+  const relative = workspaceRelativePath(document.uri);
+  if (!(await statOf(document.uri))) return undefined;
+  const saved = await savedText(document, relative);
+  if (document.isDirty) {
+    if (saved.keepsBytes) throw new Error(`${relative} has unsaved changes, and is not UTF-8. Nothing was changed.`);
+    await encodeChange(relative, document.encoding, undefined, text);
+    return undefined;
+  }
+  const after = saved.keepsBytes ? changeSaved(saved.text, before, text) : text;
+  if (after === undefined) throw new Error(`${relative} has changed. Nothing was done.`);
+  await encodeChange(relative, document.encoding, saved, after);
+  return { document, before: saved, text: after };
+}
+
+async function writeShown(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+  if (changes.length === 0) return new Map();
   const clean = changes.filter(({ document }) => !document.isDirty);
   const places = new Map(
     await Promise.all(clean.map(async ({ document }) => [document, await placeOf(document)] as const)),
@@ -87,6 +125,7 @@ export async function writeTexts(changes: readonly TextChange[]): Promise<void> 
     if (document.isDirty && !(await document.save()))
       throw new Error(`${workspaceRelativePath(document.uri)} was changed, but could not be saved.`);
   }
+  return new Map(clean.map(({ document }) => [document, document.getText()]));
 }
 
 /** The real path of a file on the disk, which changes if a folder above it becomes a link. */
@@ -94,17 +133,17 @@ async function placeOf({ uri }: vscode.TextDocument): Promise<string | undefined
   return uri.scheme === 'file' ? findRealPath(uri.fsPath) : undefined;
 }
 
-/** The text on the disk, whose line ends may be mixed. */
-export async function savedText({ uri, encoding }: vscode.TextDocument): Promise<string> {
-  const text = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { encoding });
-  return text.replace(/^\uFEFF/, '');
+/** The new text of a file on the disk. */
+export interface SavedChange {
+  readonly document: vscode.TextDocument;
+  readonly before: FileText;
+  readonly text: string;
 }
 
 /** Writes a text to the disk as it is. The editor reloads it. */
-export async function writeSaved(file: FoundFile, { document, text }: TextChange): Promise<void> {
+export async function writeSaved(file: FoundFile, { document, before, text }: SavedChange): Promise<void> {
   if (document.isDirty) throw new Error(`${workspaceRelativePath(document.uri)} has changed. Nothing was done.`);
-  const bytes = await vscode.workspace.encode(text, { encoding: document.encoding });
-  await writeFound(file, bytes, false);
+  await writeFound(file, await encodeChange(file.relative, before.encoding, before, text), false);
 }
 
 /** Replaces only the lines that differ, so that cursors and folded ranges elsewhere stay. */
@@ -129,8 +168,12 @@ async function knownText({ path, content }: WriteOperation): Promise<TextChange 
   // A document of a deleted file stays open for a while.
   const document = (await statOf(uri)) && (await textDocument(uri));
   if (document === undefined || content.includes(0)) return undefined;
-  const text = await vscode.workspace.decode(content, { encoding: document.encoding });
-  return { document, before: document.getText(), text: text.replace(/^\uFEFF/, '') };
+  const text = withoutMark(await vscode.workspace.decode(content, { encoding: document.encoding }));
+  const change = { document, before: document.getText(), text };
+  if (document.isDirty) return change;
+  // Otherwise the bytes are written as they are.
+  const saved = await checkedChange(change).catch(() => undefined);
+  return saved && !saved.before.keepsBytes ? change : undefined;
 }
 
 async function hasBytes(uri: vscode.Uri, content: Uint8Array): Promise<boolean> {

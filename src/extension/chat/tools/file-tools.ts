@@ -6,22 +6,27 @@ import {
   opaqueDeletion,
   type PreparedChange,
   renameChange,
+  type SaveEffect,
   textChange,
 } from '../../../chat/tools/file-change.ts';
+import { keptLines, showKeptBytes } from '../../../chat/tools/kept-bytes.ts';
 import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
-import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { problemsAfter } from './change-problems.ts';
 import {
+  checkedChange,
   deleteFile,
   moveFile,
-  savedText,
+  type SavedChange,
   statOf,
   type TextChange,
   textDocument,
   writeSaved,
   writeTexts,
 } from './editor-files.ts';
+import { encodeChange, encodeNewFile, notUtf8, savedText, shownText } from './file-text.ts';
+import { actionWith, saveEffects } from './save-effects.ts';
 import { type FoundFile, namedFiles, workspaceFile, writeFound } from './workspace-path.ts';
 
 const PATH = z.string().describe('Path from the root of the workspace.');
@@ -113,24 +118,29 @@ async function prepareEdit(input: EditInput): Promise<PreparedCall> {
   return changingCall(
     prepared.map(({ change }) => change),
     prepared.map(({ caution }) => caution),
-    async () => {
-      const texts = prepared.flatMap(({ text }) => text ?? []);
-      await writeTexts(texts.filter(({ onDisk }) => !onDisk));
-      for (const { file, text } of prepared) if (text?.onDisk) await writeSaved(file, text);
-      for (const { file, change, text } of prepared) if (!text) await createFile(file, change.after ?? '');
-      const unsaved = texts.filter(({ document }) => document.isDirty).map(({ document }) => document.uri);
-      return unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
+    async ({ mayRead }) => {
+      const shown = prepared.flatMap(({ shown }) => shown ?? []);
+      const texts = await writeTexts(shown);
+      for (const { file, saved } of prepared) if (saved) await writeSaved(file, saved);
+      for (const { file, created } of prepared) if (created !== undefined) await createFile(file, created);
+      const unsaved = shown.filter(({ document }) => document.isDirty);
+      const note = unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
+      const documents = prepared.map(({ change, shown }) => ({ change, document: shown?.document }));
+      return { note, effects: await saveEffects(documents, texts, mayRead) };
     },
     prepared.map(({ file }) => file.uri),
   );
 }
 
+/** One of the last three exists. */
 interface PreparedEdit {
   readonly file: FoundFile;
   readonly change: PreparedChange;
   readonly caution: RequiredConfirmation;
-  /** Absent: the file is new. */
-  readonly text?: TextChange & { readonly onDisk: boolean };
+  readonly shown?: TextChange;
+  /** The editor has one kind of line ends only, and sees a change by another program late. */
+  readonly saved?: SavedChange;
+  readonly created?: string;
 }
 
 async function preparedEdit(file: FoundFile, written: string, edits: readonly TextEdit[]): Promise<PreparedEdit> {
@@ -140,32 +150,53 @@ async function preparedEdit(file: FoundFile, written: string, edits: readonly Te
   if (!document) {
     const [only, ...more] = edits;
     if (only?.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
-    return { file, caution, change: textChange(path, undefined, only.newText) };
+    await encodeNewFile(path, file.uri, only.newText);
+    return { file, caution, change: textChange(path, undefined, only.newText), created: only.newText };
   }
-  const shown = document.getText();
-  const before = document.isDirty ? shown : await savedText(document);
-  // The editor has one kind of line ends only, and sees a change by another program late.
-  const onDisk = before !== shown;
+  const before = document.getText();
+  if (document.isDirty) {
+    const text = editedText(path, before, edits);
+    const shown = { document, before, text };
+    await checkedChange(shown);
+    return { file, caution, change: textChange(path, before, text), shown };
+  }
+  const saved = await savedText(document, path);
+  const text = saved.keepsBytes ? editedBytes(path, saved.text, edits) : editedText(path, saved.text, edits);
+  await encodeChange(path, document.encoding, saved, text);
+  const change = textChange(path, shownText(saved), shownText({ ...saved, text }));
+  if (saved.text === before) return { file, caution, change, shown: { document, before, text } };
+  return { file, caution, change, saved: { document, before: saved, text } };
+}
+
+/** As `editedText`. A message shows a kept byte as the model knows it. */
+function editedBytes(path: string, before: string, edits: readonly TextEdit[]): string {
+  if (edits.some(({ oldText, newText }) => `${oldText}${newText}`.includes('\uFFFD'))) {
+    const lines = keptLines(before).map(({ number }) => number);
+    throw new Error(`${notUtf8(path, lines)} Nothing was changed.`);
+  }
+  try {
+    return editedText(path, before, edits);
+  } catch (thrown) {
+    throw thrown instanceof Error ? new Error(showKeptBytes(thrown.message)) : thrown;
+  }
+}
+
+function editedText(path: string, before: string, edits: readonly TextEdit[]): string {
   const [first] = edits;
   const fills = before === '' && edits.length === 1 && first?.oldText === '';
-  const after = fills ? first.newText : applyTextEdits(path, before, edits);
-  return {
-    file,
-    caution,
-    change: textChange(path, before, after),
-    text: { document, before: shown, text: after, onDisk },
-  };
+  return fills ? first.newText : applyTextEdits(path, before, edits);
 }
 
 async function prepareCreation({ path: written, content }: { path: string; content: string }): Promise<PreparedCall> {
   const file = await workspaceFile(written);
   if (await statOf(file.uri)) throw new Error(`${file.relative} already exists. Use edit_file.`);
+  await encodeNewFile(file.relative, file.uri, content);
   return changingCall(
     [textChange(file.relative, undefined, content)],
     [cautionFor(file, written, 'write') ?? true],
     async () => {
       await createFile(file, content);
-      return '';
+      return { note: '' };
     },
     [file.uri],
   );
@@ -178,7 +209,7 @@ async function prepareRename({ path, new_path: newPath }: { path: string; new_pa
   const cautions = [cautionFor(from, path, 'write') ?? true, cautionFor(to, newPath, 'write') ?? true];
   return changingCall([renameChange(from.relative, to.relative)], cautions, async () => {
     await moveFile(from.uri, to.uri);
-    return '';
+    return { note: '' };
   });
 }
 
@@ -187,9 +218,9 @@ async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall
   await requireFile(file);
   const document = await textDocument(file.uri);
   const change = document ? textChange(file.relative, document.getText(), undefined) : opaqueDeletion(file.relative);
-  return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () =>
-    (await deleteFile(file.uri)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
-  );
+  return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () => ({
+    note: (await deleteFile(file.uri)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
+  }));
 }
 
 /** What was done, for the model. */
@@ -206,23 +237,30 @@ function changeText({ kind, path, newPath, added, removed }: FileChange): string
   }
 }
 
+interface Applied {
+  /** For the model. */
+  readonly note: string;
+  readonly effects?: readonly (SaveEffect | undefined)[];
+}
+
 /** @param changed the files whose problems are reported. */
 function changingCall(
   changes: readonly PreparedChange[],
   cautions: readonly RequiredConfirmation[],
-  apply: () => Promise<string>,
+  apply: (run: ToolRun) => Promise<Applied>,
   changed: readonly vscode.Uri[] = [],
 ): PreparedCall {
   return {
     confirmation: cautions.find((one) => typeof one === 'object') ?? true,
     action: { type: 'changes', changes: changes.map(({ change }) => change) },
     changes,
-    run: async ({ signal }): Promise<ToolOutcome> => {
-      const problems = problemsAfter(changed, signal);
+    run: async (run): Promise<ToolOutcome> => {
+      const problems = problemsAfter(changed, run.signal);
       try {
-        const note = await apply();
-        const output = `${changes.map(({ change }) => changeText(change)).join('\n')}${note}`;
-        return { output, followUp: async () => problemsText(await problems.found()) };
+        const { note, effects = [] } = await apply(run);
+        const texts = changes.map(({ change }) => changeText(change)).join('\n');
+        const output = [`${texts}${note}`, ...effects.flatMap((effect) => effect?.note ?? [])].join('\n');
+        return { output, ...actionWith(changes, effects), followUp: async () => problemsText(await problems.found()) };
       } catch (error) {
         problems.dispose();
         throw error;
@@ -238,7 +276,7 @@ function problemsText(found: string): string {
 async function createFile(file: FoundFile, content: string): Promise<void> {
   const { uri, relative } = file;
   if (await statOf(uri)) throw new Error(`${relative} exists now. Nothing was changed.`);
-  await writeFound(file, Buffer.from(content), true);
+  await writeFound(file, await encodeNewFile(relative, uri, content), true);
   // Opened, so that language extensions check it.
   await textDocument(uri);
 }

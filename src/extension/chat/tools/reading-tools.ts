@@ -4,11 +4,13 @@ import { readRegularFile } from '../../../base/regular-file.ts';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
 import { searchReport } from '../../../chat/tools/search/search-report.ts';
+import { escapeGlob } from '../../../chat/tools/search/search-scope.ts';
 import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { allProblems, problemsText } from '../attachments/problems.ts';
 import { statOf, textDocument } from './editor-files.ts';
+import { foreignLines, notUtf8, withoutMark } from './file-text.ts';
 import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
 import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
 
@@ -86,11 +88,18 @@ export function readingTools(): readonly ChatTool[] {
   ];
 }
 
+interface FileLines {
+  readonly lines: readonly string[];
+  /** 1-based lines with bytes that are not UTF-8, in a file that is read as UTF-8. */
+  readonly foreign: readonly number[];
+}
+
 /** The lines of a file that no editor shows are those of the opened file at its real path. */
-async function readLines({ uri, relative, onDisk }: FoundFile): Promise<readonly string[]> {
+async function readLines({ uri, relative, onDisk }: FoundFile): Promise<FileLines> {
   const noText = `${relative} is not a text file, or is too large.`;
   const isShown = vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString());
   let text: string;
+  let content: Uint8Array | undefined;
   if (onDisk && !isShown) {
     const read = await readRegularFile(onDisk.real, { limit: MAX_BYTES, at: onDisk.real });
     if ('problem' in read) throw new Error(read.problem === 'outside' ? `${relative} is another file now.` : noText);
@@ -99,14 +108,18 @@ async function readLines({ uri, relative, onDisk }: FoundFile): Promise<readonly
       !/^(?:\xFF\xFE|\xFE\xFF)/.test(Buffer.from(read.bytes.subarray(0, 2)).toString('latin1'))
     )
       throw new Error(noText);
-    text = await vscode.workspace.decode(read.bytes, { uri });
+    content = read.bytes;
+    text = await vscode.workspace.decode(content, { uri });
   } else {
     const document = await textDocument(uri);
     if (!document) throw new Error(noText);
     text = document.getText();
   }
-  const lines = text.replace(/^\uFEFF/, '').split(/(?<=\n|\r(?!\n))/);
-  return /[\r\n]$/.test(text) ? [...lines, ''] : lines;
+  const lines = withoutMark(text).split(/(?<=\n|\r(?!\n))/);
+  const foreign = text.includes('\uFFFD')
+    ? foreignLines(content ?? (await vscode.workspace.fs.readFile(uri)), text)
+    : [];
+  return { lines: /[\r\n]$/.test(text) ? [...lines, ''] : lines, foreign };
 }
 
 async function readFile(
@@ -117,12 +130,28 @@ async function readFile(
   const stat = await statOf(uri);
   if (!stat) throw new Error(`${relative} does not exist.`);
   if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Use list_files.`);
-  const all = await readLines(file);
+  const { lines: all, foreign } = await readLines(file);
+  checkRange(relative, all.length, input);
   const from = Math.max(1, Math.floor(input.from ?? 1));
   const to = Math.min(all.length, Math.floor(input.to ?? all.length), from + MAX_LINES - 1);
   const lines = all.slice(from - 1, to).join('');
   const rest = from > 1 || to < all.length ? `\n[lines ${from}-${to} of ${all.length}]` : '';
-  return { output: `${lines}${rest}` };
+  const seen = foreign.filter((line) => line >= from && line <= to);
+  const note = seen.length === 0 ? '' : `\n[${notUtf8(relative, seen)}]`;
+  return { output: `${lines}${rest}${note}` };
+}
+
+/** @throws Error if the lines do not exist. */
+function checkRange(
+  relative: string,
+  lines: number,
+  { from = 1, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): void {
+  if (from < 0 || (to !== undefined && to < 1))
+    throw new Error('Lines are counted from 1. Leave out `to` to read to the end.');
+  if (to !== undefined && from > to) throw new Error(`from (${from}) is after to (${to}). Nothing was read.`);
+  if (from > lines)
+    throw new Error(`${relative} has ${lines} ${lines === 1 ? 'line' : 'lines'}, so there is no line ${from}.`);
 }
 
 async function listFiles(
@@ -140,6 +169,6 @@ async function listFiles(
   const stat = await statOf(uri);
   if (!stat) throw new Error(`${folder} does not exist.`);
   if (!(stat.type & vscode.FileType.Directory)) throw new Error(`${folder} is a file. Use read_file.`);
-  const found = await findWorkspaceFiles(`${relative.replace(/[[\]*?\\]/g, '\\$&')}/**`, signal);
+  const found = await findWorkspaceFiles(`${escapeGlob(relative)}/**`, signal);
   return outcomeOf(found.length === 0 ? '' : folderListing(found), `${relative}/ has no files, or they are ignored.`);
 }

@@ -4,7 +4,8 @@ import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/de
 import { textChange } from '../../../chat/tools/file-change.ts';
 import type { ChatTool, NamedFile, PreparedCall, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
-import { textDocument, writeTexts } from './editor-files.ts';
+import { checkedChange, textDocument, writeTexts } from './editor-files.ts';
+import { actionWith, saveEffects } from './save-effects.ts';
 import { fileAt, mayShow, namedFiles, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
 
 const MAX_ROWS = 100;
@@ -153,13 +154,18 @@ async function prepareRename(input: SymbolInput & { readonly new_name: string })
   if (!edit || entries.length === 0) throw new Error(`No language extension can rename ${input.symbol} here.`);
   if (edit.size > entries.length) throw new Error('This rename also renames files, which is not supported.');
   const prepared = await Promise.all(entries.map(([uri, edits]) => renamedFile(uri, edits)));
+  const changes = prepared.map(({ change }) => change);
   return {
     confirmation: prepared.find(({ caution }) => caution)?.caution ?? true,
-    action: { type: 'changes', changes: prepared.map(({ change }) => change.change) },
-    changes: prepared.map(({ change }) => change),
-    run: async () => {
-      await writeTexts(prepared.map(({ text }) => text));
-      return { output: `Renamed in ${prepared.length} ${prepared.length === 1 ? 'file' : 'files'}.` };
+    action: { type: 'changes', changes: changes.map(({ change }) => change) },
+    changes,
+    run: async ({ mayRead }) => {
+      const texts = await writeTexts(prepared.map(({ text }) => text));
+      const documents = prepared.map(({ change, text }) => ({ change, document: text.document }));
+      const effects = await saveEffects(documents, texts, mayRead);
+      const done = `Renamed in ${prepared.length} ${prepared.length === 1 ? 'file' : 'files'}.`;
+      const output = [done, ...effects.flatMap((effect) => effect?.note ?? [])].join('\n');
+      return { output, ...actionWith(changes, effects) };
     },
   };
 }
@@ -173,6 +179,7 @@ async function renamedFile(uri: vscode.Uri, edits: readonly vscode.TextEdit[]) {
     .map(({ range, newText }) => ({ from: document.offsetAt(range.start), to: document.offsetAt(range.end), newText }))
     .sort((a, b) => b.from - a.from)
     .reduce((text, { from, to, newText }) => text.slice(0, from) + newText + text.slice(to), before);
+  await checkedChange({ document, before, text: after });
   return {
     caution: cautionFor(file, file.relative, 'write'),
     change: textChange(file.relative, before, after),

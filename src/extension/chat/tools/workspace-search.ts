@@ -4,7 +4,15 @@ import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
 import { type FolderSource, FolderWalk } from '../../../chat/tools/search/folder-walk.ts';
 import { Ripgrep } from '../../../chat/tools/search/ripgrep.ts';
-import type { FolderSearch, SearchResult, SearchScope, TextQuery } from '../../../chat/tools/search/search-scope.ts';
+import {
+  type FolderSearch,
+  literalStart,
+  type SearchResult,
+  type SearchScope,
+  type TextQuery,
+} from '../../../chat/tools/search/search-scope.ts';
+import { statOf } from './editor-files.ts';
+import { decodeContent } from './file-text.ts';
 
 /** Larger files are not searched. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -12,7 +20,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** The paths of files that match, from the root of the workspace. */
 export async function findWorkspaceFiles(pattern: string | undefined, signal: AbortSignal): Promise<readonly string[]> {
   const found = await Promise.all(
-    searchedFolders(pattern).map(async ({ folder, prefix, scope }) =>
+    (await searchedFolders(pattern)).map(async ({ folder, prefix, scope }) =>
       (await folderSearch(folder).files(scope, signal)).map((path) => prefix + path),
     ),
   );
@@ -25,7 +33,7 @@ export async function searchWorkspace(
   signal: AbortSignal,
 ): Promise<SearchResult> {
   const found = await Promise.all(
-    searchedFolders(pattern).map(async ({ folder, prefix, scope }) => {
+    (await searchedFolders(pattern)).map(async ({ folder, prefix, scope }) => {
       const mayRead = (path: string) => query.mayRead?.(prefix + path) ?? true;
       const result = await folderSearch(folder).text(scope, { ...query, mayRead }, signal);
       return { ...result, files: result.files.map((file) => ({ ...file, path: prefix + file.path })) };
@@ -47,32 +55,63 @@ interface SearchedFolder {
 }
 
 /** With several folders, a pattern may begin with the name of one. */
-function searchedFolders(pattern: string | undefined): readonly SearchedFolder[] {
+async function searchedFolders(pattern: string | undefined): Promise<readonly SearchedFolder[]> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   const clean = pattern?.replaceAll('\\', '/').replace(/^\.?\//, '');
   const several = folders.length > 1;
   const named = folders.filter(({ name }) => several && (clean === name || clean?.startsWith(`${name}/`)));
-  return (named.length > 0 ? named : folders).map((folder) => {
-    const rest = named.length > 0 ? clean?.slice(folder.name.length + 1) : pattern;
-    return { folder, prefix: several ? `${folder.name}/` : '', scope: searchScope(folder, rest) };
-  });
+  return Promise.all(
+    (named.length > 0 ? named : folders).map(async (folder) => {
+      const rest = named.length > 0 ? pattern?.replace(/^\.?[\\/]/, '').slice(folder.name.length + 1) : pattern;
+      return { folder, prefix: several ? `${folder.name}/` : '', scope: await searchScope(folder, rest) };
+    }),
+  );
 }
 
-function searchScope({ uri }: vscode.WorkspaceFolder, pattern: string | undefined): SearchScope {
+async function searchScope({ uri }: vscode.WorkspaceFolder, pattern: string | undefined): Promise<SearchScope> {
   const excluded = (section: string) =>
     Object.entries(vscode.workspace.getConfiguration(section, uri).get<Record<string, unknown>>('exclude', {}))
       .filter(([, value]) => value === true)
       .map(([glob]) => glob);
+  const exists = async (path: string) => (await statOf(vscode.Uri.joinPath(uri, path))) !== undefined;
   return {
     excludes: [...excluded('files'), ...excluded('search')],
     useIgnoreFiles: vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true),
-    ...(pattern ? { pattern } : {}),
+    ...encodingOption(vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')),
+    ...(pattern ? { pattern: await literalStart(pattern, exists) } : {}),
   };
 }
 
+/** The label of the Encoding standard for an encoding of VS Code. ripgrep knows no others. */
+export function encodingOption(encoding: string): { readonly encoding?: string } {
+  const label =
+    OTHER_LABELS.get(encoding) ?? encoding.replace(/^(windows|koi8)-?/, '$1-').replace(/^iso8859(\d+)$/, 'iso-8859-$1');
+  try {
+    const { encoding: known } = new TextDecoder(label);
+    return known === 'utf-8' ? {} : { encoding: known };
+  } catch {
+    return {};
+  }
+}
+
+/** Names of VS Code that differ in more than a hyphen. */
+const OTHER_LABELS: ReadonlyMap<string, string> = new Map([
+  ['utf8bom', 'utf-8'],
+  ['cp866', 'ibm866'],
+  ['macroman', 'macintosh'],
+  ['shiftjis', 'shift_jis'],
+  ['cp950', 'big5'],
+  ['eucjp', 'euc-jp'],
+  ['euckr', 'euc-kr'],
+  ['big5hkscs', 'big5'],
+  ['utf16le', 'utf-16le'],
+  ['utf16be', 'utf-16be'],
+]);
+
 function folderSearch({ uri }: vscode.WorkspaceFolder): FolderSearch {
   const program = uri.scheme === 'file' ? findRipgrep() : undefined;
-  return program === undefined ? new FolderWalk(folderSource(uri)) : new Ripgrep(program, uri.fsPath);
+  const decode = (path: string, bytes: Uint8Array) => decodeContent(vscode.Uri.joinPath(uri, path), bytes);
+  return program === undefined ? new FolderWalk(folderSource(uri), decode) : new Ripgrep(program, uri.fsPath, decode);
 }
 
 /** The ripgrep that VS Code brings; its place depends on the version and the build. */

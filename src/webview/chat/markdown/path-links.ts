@@ -1,8 +1,8 @@
-import { pathsInText } from '../../../chat/page/path-link.ts';
+import { longestPaths, pathsInText } from '../../../chat/page/path-link.ts';
 import type { HostLink } from '../host-link.ts';
 
 /** Number of paths that are looked up for one part of an answer. */
-const MAX_PATHS = 60;
+const MAX_PATHS = 120;
 
 /**
  * Turns the paths of finished answers into links. The host is asked which of them are files of the workspace; others
@@ -50,7 +50,7 @@ export class PathLinks {
   }
 
   #drawInText(node: Text): void {
-    const found = pathsInText(node.data).filter(({ text }) => this.#known.get(text) === true);
+    const found = longestPaths(pathsInText(node.data).filter(({ text }) => this.#known.get(text) === true));
     for (const { text, index } of found.toReversed()) {
       const link = document.createElement('span');
       link.dataset.path = text;

@@ -22,7 +22,7 @@ interface Row {
 export function DiffView({ change }: { change: FileChange }) {
   const [whole, setWhole] = useState(false);
   const lines = useRef<HTMLDivElement>(null);
-  const { path, hidden = 0, added, removed } = change;
+  const { path, hidden = 0, formatted = 0, added, removed } = change;
   const rows = change.hunks.flatMap(hunkRows);
   const shown = whole || rows.length <= ROWS + SLACK ? rows : rows.slice(0, ROWS);
   const language = /\.([\w-]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -44,6 +44,9 @@ export function DiffView({ change }: { change: FileChange }) {
         <button type="button" class="quiet more" onClick={() => setWhole(true)}>
           {t('Show {0} more lines', rows.length - shown.length)}
         </button>
+      ) : null}
+      {formatted > 0 ? (
+        <p class="note">{t('Lines that the editor changed when it saved the file: {0}', formatted)}</p>
       ) : null}
       {hidden > 0 ? <p class="note">{t('{0} more changed lines: use View diff to see them.', hidden)}</p> : null}
     </fieldset>

@@ -95,9 +95,13 @@ function firstArgument(text: string): string {
   return typeof first === 'string' ? firstLine(first) : '';
 }
 
+/** Number of characters of a title. The details have the whole text. */
+const MAX_GIST = 200;
+
 function firstLine(text: string): string {
-  const [line = '', ...more] = showUnseen(text.trim()).split('\n', 2);
-  return more.length > 0 ? `${line} …` : line;
+  const [line = '', ...more] = text.trim().split('\n', 2);
+  const shown = showUnseen(line.slice(0, MAX_GIST).toWellFormed());
+  return more.length > 0 || line.length > MAX_GIST ? `${shown} …` : shown;
 }
 
 /** Parses the arguments of a call; undefined if they are no object, also because they are still received. */

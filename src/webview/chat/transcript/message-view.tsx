@@ -1,5 +1,6 @@
 import { flushSync, memo } from 'preact/compat';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import type { Message, Part } from '../../../chat/transcript.ts';
 import { messageText } from '../../../chat/transcript.ts';
 import { Icon, IconButton } from '../../shared/icon.tsx';
@@ -201,6 +202,7 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
   const visible = message.parts.some((part) => part.type !== 'step');
   return (
     <article class="message assistant" aria-label={t('Answer of {0}', name)} aria-busy={streaming}>
+      {message.omitted ? <Omitted labels={message.omitted} /> : null}
       {groupParts(message.parts).map((shown) =>
         'calls' in shown ? (
           <ToolGroup key={shown.index} calls={shown.calls} />
@@ -216,6 +218,11 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
       {streaming ? null : <AnswerFoot message={message} shown={shown} />}
     </article>
   );
+}
+
+function Omitted({ labels }: { labels: readonly string[] }) {
+  const names = labels.map(showUnseen).join(', ');
+  return <p class="note">{t('Left out, because the model does not accept it: {0}', names)}</p>;
 }
 
 /** True if a part already shows that the answer continues. */
