@@ -8,10 +8,10 @@ import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
+import { EmbeddingsTransform, requestedForm } from '../relay/embeddings-transform.ts';
 import { relayBody } from '../relay/relay.ts';
-import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
-/** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. */
+/** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. The client gets the form that it requested. */
 export function embeddingsRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/embeddings',
@@ -34,7 +34,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
           const byok = credential !== undefined;
           const target = upstreamTarget(model.endpoint, '/embeddings', undefined, credential?.secret.reveal());
           const body = spliceBody(received, model.id);
-          const transform = new WholeBodyTransform(model.provider, byok);
+          const transform = new EmbeddingsTransform(model.provider, byok, requestedForm(received.value));
           const answer = await relayBody(deps.dispatcher, context, {
             target,
             model,
