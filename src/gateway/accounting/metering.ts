@@ -3,6 +3,7 @@ import type { Endpoint, Model } from '../../catalog/model.ts';
 import { chargedPrices, computePrice } from '../../catalog/price.ts';
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
+import { textTokens } from '../../wire/prompt-size.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
@@ -31,8 +32,6 @@ export interface Metered extends RelayedAnswer {
   readonly sentAt: number;
 }
 
-/** Bytes of a request's JSON, or characters of an answer, per token. */
-const A_TOKEN = 4;
 /** Bytes of an event with one token, for answers whose text is not in a known field. */
 const AN_EVENT = 200;
 
@@ -138,9 +137,9 @@ function atLeast(known: Usage | undefined, guessed: Usage): Usage {
 
 /** Images, files and audio are counted as such, not by their bytes (prompt-size.ts). */
 function estimate({ size }: RequestContext, { sent, received, characters }: Metered): Usage {
-  const output = characters > 0 ? characters / A_TOKEN : received / AN_EVENT;
+  const output = characters > 0 ? textTokens(characters) : Math.ceil(received / AN_EVENT);
   const { bytes = 0, tokens = 0 } = size?.media ?? {};
-  return { input: Math.ceil(Math.max(0, sent - bytes) / A_TOKEN) + tokens, output: Math.ceil(output) };
+  return { input: textTokens(Math.max(0, sent - bytes)) + tokens, output };
 }
 
 interface Charged {

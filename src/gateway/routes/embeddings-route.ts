@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { textTokens } from '../../wire/prompt-size.ts';
 import { optionalCount } from '../../wire/request-fields.ts';
 import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
@@ -45,7 +46,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
             attempt,
           });
           // Vectors do not count as output.
-          return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };
+          return { ...answer, estimate: { input: textTokens(body.length), output: 0 } };
         },
       };
     },
