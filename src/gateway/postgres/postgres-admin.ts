@@ -193,6 +193,11 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
       }
       const { sql: text, values } = usageSql(query, plan, tag);
       report.add(await sql(toPostgres(text), values));
+      if (query.reasons === true) {
+        const rows = [{ since: query.since, until: query.until ?? Number.MAX_SAFE_INTEGER }];
+        const found = usageSql(query, { quarters: [], rows }, tag, "details::json ->> 'estimated'");
+        report.addReasons(await sql(toPostgres(found.sql), found.values));
+      }
       return report.end();
     };
     return this.#connection.transaction(REPORT_MS, make, { snapshot: true, signal });

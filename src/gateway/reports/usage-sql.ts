@@ -33,11 +33,13 @@ const ROW_COLUMNS = SUM_COLUMNS.map(({ of, when }) => sumSql(ROW_SUMS.get(of) ??
  *
  * @param quarters times of whole quarters of an hour, which are read from their sums. @param rows times of single rows.
  * @param tag an expression for the value of a tag, whose name contains no quotation mark that is not doubled.
+ * @param reason an expression for the reason of an estimate: only estimated rows, in groups by `reason` too.
  */
 export function usageSql(
   query: UsageQuery,
   { quarters, rows }: Pick<ReportPlan, 'quarters' | 'rows'>,
   tag: (name: string) => string,
+  reason?: string,
 ): { readonly sql: string; readonly values: readonly string[] } {
   const { by, step, key, user, organization, model, provider } = query;
   const tags = by.filter((each) => each.startsWith('tag:'));
@@ -57,6 +59,7 @@ export function usageSql(
       ...tagColumns.map(([value, name]) =>
         single ? `CASE WHEN tags <> '' THEN ${value} END AS ${name}` : `NULL AS ${name}`,
       ),
+      ...(reason === undefined ? [] : [`${single ? reason : 'NULL'} AS reason`]),
     ];
     const summed = (single ? ROW_COLUMNS : ROLLUP_COLUMNS).map((name, index) => `${name} AS sum_${index}`);
     // `column1` is the name of the first column in both databases. No row matches the first time, which sets the types.
@@ -64,9 +67,11 @@ export function usageSql(
       ({ since, until, period }) => `(${since}, ${until}, ${period ?? 'NULL'})`,
     );
     return `SELECT ${[...labels, ...summed].join(', ')} FROM (VALUES ${times.join(', ')}) AS times CROSS JOIN ${table}
-      WHERE ${at} >= column1 AND ${at} < column2 ${where}`;
+      WHERE ${at} >= column1 AND ${at} < column2 ${where}
+      ${reason !== undefined && single ? 'AND estimated = 1' : ''}`;
   };
   const names = [...fields, ...(periods ? ['bucket'] : []), ...tagColumns.map(([, name]) => name)];
+  if (reason !== undefined) names.push('reason');
   const sums = SUM_NAMES.map((name) => `sum(${name}) AS ${name}`);
   const sql = `SELECT ${[...names, ...sums].join(', ')} FROM (
     ${part('usage_rollup', 'bucket', quarters)} UNION ALL

@@ -178,6 +178,8 @@ export const usageQuery = z.strictObject({
   /** `previous` adds the total of the period of the same length before `since`. */
   compare: z.enum(['previous']).optional(),
   format: z.enum(['json', 'csv']).default('json'),
+  /** Also says why usage is estimated. Reads all rows of the time, so it takes longer. */
+  reasons: z.enum(['true']).optional(),
 });
 
 /** Sums of the ledger. A row also has a member for each name in `by`, with null for no name. */
@@ -204,6 +206,8 @@ export const usageSums = z.object({
   byok_cost: usd,
   /** Requests whose tokens are estimated because the upstream did not report them. */
   estimated_requests: count,
+  /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
+  estimate_reasons: z.string().nullable().exactOptional(),
   /** Time to the first byte of an answer, to within 15 %. Null: no answer, or grouped by tag. */
   first_byte_p50_ms: milliseconds.nullable(),
   first_byte_p95_ms: milliseconds.nullable(),
