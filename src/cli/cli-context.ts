@@ -6,7 +6,7 @@ import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
 import { describeWaiting, withoutWaitingChanges } from '../catalog/registry/trusted-providers.ts';
 import { loadSettings } from '../config/load/load.ts';
 import type { LoadInput } from '../config/load/sources.ts';
-import type { Settings } from '../config/settings/settings.ts';
+import type { Diagnostic, Settings } from '../config/settings/settings.ts';
 import { readWindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
 import { refreshInBackground } from './catalog-refresh.ts';
@@ -115,8 +115,13 @@ export function requireManaged(settings: Settings): void {
  *
  * @param all also what is no problem.
  */
-export async function reportDiagnostics(settings: Settings, io: Io, all = false): Promise<void> {
-  for (const { severity, path, line, column, key, message } of settings.diagnostics) {
+export function reportDiagnostics(settings: Settings, io: Io, all = false): Promise<void> {
+  return printDiagnostics(settings.diagnostics, io, all);
+}
+
+/** As `reportDiagnostics`, for any problems. */
+export async function printDiagnostics(found: readonly Diagnostic[], io: Io, all = false): Promise<void> {
+  for (const { severity, path, line, column, key, message } of found) {
     if (severity === 'information' && !all) continue;
     const text = `${severity === 'information' ? 'note' : severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
     await io.err(`${forTerminalLine(text)}\n`);

@@ -167,6 +167,18 @@ describe('budgets at the gateway', () => {
           organizations: {
             acme: { budgets: [{ usd: 2 * ANSWER_USD, period: 'month', timeZone: 'Europe/Berlin' }] },
             each: { budgets: [{ usd: ANSWER_USD, period: 'day', each: 'user' }] },
+            two: {
+              budgets: [
+                { usd: ANSWER_USD, period: 'day' },
+                { usd: 1, period: 'day' },
+              ],
+            },
+            'two-2': {
+              budgets: [
+                { usd: 1, period: 'day' },
+                { usd: ANSWER_USD, period: 'day' },
+              ],
+            },
           },
           users: { eve: { budgets: [{ usd: ANSWER_USD, period: 'week' }] } },
         },
@@ -187,6 +199,23 @@ describe('budgets at the gateway', () => {
     };
   };
   const create = (name: string, more: Omit<NewKey, 'name'> = {}) => gateway.createKey({ name, ...more });
+
+  it('budget: of two budgets for the same requests the smaller one holds, whatever their order', async () => {
+    for (const organization of ['two', 'two-2']) {
+      const key = create(`${organization}-key`, { organization });
+      assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402], organization);
+    }
+    for (const [name, amounts] of Object.entries({ 'own-1': [ANSWER_USD, 1], 'own-2': [1, ANSWER_USD] })) {
+      const key = create(name, { limits: { budgets: amounts.map((usd) => budget({ usd })), rates: [] } });
+      assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402], name);
+    }
+  });
+
+  it('budget: a key without a user is a user of its own', async () => {
+    const [one, two] = [create('alone-1', { organization: 'each' }), create('alone-2', { organization: 'each' })];
+    assert.deepEqual([(await send(one)).status, (await send(two)).status], [200, 200]);
+    assert.deepEqual([(await send(one)).status, (await send(two)).status], [402, 402]);
+  });
 
   it('budget: all keys of an organization share its budget', async () => {
     const [one, two] = [create('acme-1', { organization: 'acme' }), create('acme-2', { organization: 'acme' })];

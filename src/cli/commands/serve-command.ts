@@ -13,7 +13,7 @@ import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { reportDiagnostics, terminalInput, withConfig, withoutProject } from '../cli-context.ts';
+import { printDiagnostics, reportDiagnostics, terminalInput, withConfig, withoutProject } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
@@ -78,6 +78,13 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   const events: LiveConfigurationEvents = {
     changed: (settings) => {
       log.info({ providers: settings.providers.size }, 'the configuration was reloaded');
+      for (const { severity, path, line, column, key, message } of [
+        ...settings.diagnostics,
+        ...upstreams.diagnostics(),
+      ]) {
+        if (severity !== 'information')
+          log.warn({ path, line, column, key, problem: message }, 'the configuration has a problem');
+      }
       // A state that is still being opened will read the current settings.
       state?.configure();
     },
@@ -163,6 +170,7 @@ async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: G
   await io.out(`svc gateway listening on ${gateway.url}\n`);
   if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
   await reportDiagnostics(upstreams.settings, io);
+  await printDiagnostics(upstreams.diagnostics(), io);
   if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
   if (state.keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
 }

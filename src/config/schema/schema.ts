@@ -8,6 +8,7 @@ import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { MODALITIES } from '../settings/configured-model.ts';
 import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
+import { canMatchModel } from '../settings/limited-models.ts';
 
 const anything = z.record(z.string(), z.unknown());
 /**
@@ -209,13 +210,17 @@ const providerSchema = z.strictObject({
 
 const limitedModel = z
   .string()
+  .refine(canMatchModel)
+  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] })
   .optional()
   .default('*')
   .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
 const each = z
   .enum(['user', 'key'])
   .optional()
-  .describe('`user` or `key`: each of them has this limit. Otherwise all share it.');
+  .describe(
+    '`user` or `key`: each of them has this limit. A key without a user is a user of its own. Otherwise all share it.',
+  );
 
 const budgetList = z.array(
   z.strictObject({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canMatchModel } from '../../../config/settings/limited-models.ts';
 import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
 import { ADMIN_SCOPES } from './admin-scopes.ts';
 
@@ -40,7 +41,12 @@ export const sessionInput = z.union([
 export const link = z.object({ token: z.string(), path: z.string(), expires_at: time });
 
 const PERIODS = ['total', 'day', 'week', 'month'] as const;
-const modelPattern = z.string().min(1).max(300).default('*');
+const modelPattern = z
+  .string()
+  .max(300)
+  .refine(canMatchModel)
+  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *' })
+  .default('*');
 
 export const budgetInput = z.strictObject({
   usd: z.number().min(0).max(1_000_000),
