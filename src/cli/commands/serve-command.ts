@@ -171,8 +171,25 @@ async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: G
   if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
   await reportDiagnostics(upstreams.settings, io);
   await printDiagnostics(upstreams.diagnostics(), io);
+  await warnOfUnpriced(upstreams, io);
   if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
   if (state.keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
+}
+
+/** Models that are named in a message. */
+const MOST_NAMED = 5;
+
+/** Says which configured models have no price. Models of lists without configuration are too many to name. */
+async function warnOfUnpriced({ registry }: LiveConfiguration, io: Io): Promise<void> {
+  const refs = [...registry.models.values()]
+    .filter(({ source, cost, endpoint }) => source === 'config' && cost === undefined && endpoint.problem === undefined)
+    .map(({ ref }) => ref);
+  if (refs.length === 0) return;
+  const named = refs.slice(0, MOST_NAMED).join(', ') + (refs.length > MOST_NAMED ? ', …' : '');
+  const what = refs.length === 1 ? 'A model has' : `${refs.length} models have`;
+  await io.err(
+    `warning: ${what} no price, so requests count as 0 USD, and hard budgets refuse them: ${named}. Set \`cost\`, also if it is 0.\n`,
+  );
 }
 
 /** The link works only on this machine, once and for a few minutes. A log of the output can't be used later. */

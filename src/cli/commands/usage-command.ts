@@ -46,7 +46,7 @@ function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string 
       String(row.cache_read_tokens),
       String(row.cache_write_tokens),
       String(row.cache_write_1h_tokens),
-      row.cost.toFixed(6),
+      describeCost(row),
       describeTokens(row),
     ]),
   );
@@ -56,6 +56,11 @@ function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string 
 function describeTokens({ requests, estimated_requests, estimate_reasons }: UsageSums): string {
   if (estimated_requests === 0) return requests === 0 ? '' : 'reported';
   return `${estimated_requests} estimated: ${estimate_reasons ?? 'unknown'}`;
+}
+
+/** The cost, and how many requests have none because their model has no price. */
+function describeCost({ cost, unpriced_requests: unpriced = 0 }: UsageSums): string {
+  return unpriced === 0 ? cost.toFixed(6) : `${cost.toFixed(6)} (${unpriced} without a price)`;
 }
 
 function parseGroups(text: string): Group[] {

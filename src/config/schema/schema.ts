@@ -208,10 +208,11 @@ const providerSchema = z.strictObject({
   blacklist: idList.optional().describe('Model keys that are hidden; overrides `whitelist`.'),
 });
 
-const limitedModel = z
+const limitedModelName = z
   .string()
   .refine(canMatchModel)
-  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] })
+  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] });
+const limitedModel = limitedModelName
   .optional()
   .default('*')
   .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
@@ -338,6 +339,12 @@ const gatewaySchema = z.strictObject({
     .optional()
     .describe(
       'Maximum requests and tokens per minute, and requests at a time, of all requests together. Or who counts rates: gateways that share a Postgres `state` count together (`state`); with `memory`, each one counts alone; with the address of a Redis or Valkey server, such as `redis://:{env:REDIS_PASSWORD}@cache:6379`, all that use it count together. Takes effect when the gateway starts.',
+    ),
+  unpricedModels: z
+    .array(limitedModelName)
+    .optional()
+    .describe(
+      'Models without a price that hard budgets admit: exact ids, `vendor/*`, or `*`. What they cost is not known, so it does not count.',
     ),
   users: z
     .record(z.string(), z.strictObject(limitFields))

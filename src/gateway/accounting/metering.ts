@@ -42,6 +42,9 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
   const estimated = reason !== undefined;
   const { usd, prices } = computeCost(deps, context, metered, usage, estimated);
   const cost = usd === undefined ? undefined : toNano(usd);
+  if (cost === undefined && !byok && deps.health.isNewlyUnpriced(model.ref)) {
+    deps.log.warn({ model: model.ref }, 'the model has no price: what its requests cost is not known, and not counted');
+  }
   const { principal, organization } = caller;
   const { labels } = context;
   const row: UsageRow = {

@@ -28,7 +28,9 @@ export function estimateRequest(context: RequestContext, model: EstimatedModel, 
   const text = Math.max(0, bytes - media.bytes);
   const tokens = textTokens(text) + media.tokens;
   const { cost, limit, options } = model;
-  if (cost === undefined || byok || !isPaid(cost)) return { tokens, nano: 0 };
+  if (byok) return { tokens, nano: 0 };
+  if (cost === undefined) return { tokens, nano: 0, unpriced: true };
+  if (!isPaid(cost)) return { tokens, nano: 0 };
   const most = limit?.output || UNKNOWN_LIMIT.output;
   const usage = { input: mostTextTokens(text) + media.tokens, output: Math.min(output ?? most, most) };
   const prices = dearest(cost, usage, [...demands.served, ...servedOf(options)]);

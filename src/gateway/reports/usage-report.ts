@@ -39,6 +39,8 @@ export interface UsageSums {
    * older release wrote them. Null: none is, or their rows were removed.
    */
   readonly estimate_reasons?: string | null;
+  /** Only with `reasons`. Requests of models without a price: their cost is not known. */
+  readonly unpriced_requests?: number;
   /** Null: no answer had a first byte. */
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p95_ms: number | null;
@@ -238,13 +240,17 @@ export class UsageSum {
       const sums = sumsOf(this.#cells, this.#label(row));
       const found = this.#reasons.get(sums) ?? new Map<string, number>();
       this.#reasons.set(sums, addTo(found, String(row.reason ?? 'unknown'), Number(row[ESTIMATED] ?? 0)));
+      if (Number(row.unpriced) === 1) addTo(found, UNPRICED, Number(row.sum_0 ?? 0));
     }
   }
 
-  #withReasons(sums: Sums, reasons = this.#reasons.get(sums)): Pick<UsageSums, 'estimate_reasons'> {
+  #withReasons(sums: Sums, reasons = this.#reasons.get(sums)) {
     if (this.#query.reasons !== true) return {};
-    const counted = [...(reasons ?? [])].filter(([, count]) => count > 0).sort(([, a], [, b]) => b - a);
-    return { estimate_reasons: counted.map(([reason, count]) => `${reason} ${count}`).join(', ') || null };
+    const counted = [...(reasons ?? [])]
+      .filter(([reason, count]) => count > 0 && reason !== UNPRICED)
+      .sort(([, a], [, b]) => b - a);
+    const estimate_reasons = counted.map(([reason, count]) => `${reason} ${count}`).join(', ') || null;
+    return { estimate_reasons, unpriced_requests: reasons?.get(UNPRICED) ?? 0 };
   }
 
   #total(sums: Sums): UsageSums {
@@ -347,6 +353,8 @@ function isChronological(by: readonly Group[]): boolean {
 
 type Summed = { readonly labels: readonly (string | null)[]; readonly sums: Sums };
 const COST = SUM_COLUMNS.findIndex(({ of }) => of === 'cost_nano');
+/** Counted beside the reasons of estimates. */
+const UNPRICED = 'unpriced';
 const ESTIMATED = SUM_NAMES[SUM_COLUMNS.findIndex(({ of }) => of === 'estimated')] ?? '';
 const LATENCY = SUM_COLUMNS.length - LATENCY_COLUMNS.length;
 

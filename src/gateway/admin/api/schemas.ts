@@ -214,6 +214,8 @@ export const usageSums = z.object({
   estimated_requests: count,
   /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
   estimate_reasons: z.string().nullable().exactOptional(),
+  /** With `reasons`: requests of models without a price. */
+  unpriced_requests: count.exactOptional(),
   /** Time to the first byte of an answer, to within 15 %. Null: no answer, or grouped by tag. */
   first_byte_p50_ms: milliseconds.nullable(),
   first_byte_p95_ms: milliseconds.nullable(),
