@@ -68,6 +68,11 @@ export class StateUnderTest {
     return this.#database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage WHERE seq > ? ORDER BY seq').all(after);
   }
 
+  /** The users of each key in a table of sums. */
+  users(table: 'spent' | 'usage_rollup'): readonly Record<string, unknown>[] {
+    return this.#database.prepare(`SELECT DISTINCT key, user FROM ${table} ORDER BY key, user`).all();
+  }
+
   get rowCount(): number {
     return this.#number('SELECT count(*) FROM usage');
   }

@@ -53,7 +53,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     attempt: metered.attempt,
     key: principal.name,
     organization: organization?.id ?? '',
-    user: principal.user ?? labels.user ?? '',
+    user: deps.ledger.users.of(principal.name, principal.user, labels.user),
     tags: labels.tags,
     endpoint: context.logFields.route ?? context.path,
     model: model.ref,
