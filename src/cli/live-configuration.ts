@@ -10,11 +10,12 @@ import {
 } from '../catalog/public/refresh.ts';
 import { loadSnapshot } from '../catalog/public/snapshot.ts';
 import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
+import { registryDiagnostics } from '../catalog/registry/registry-diagnostics.ts';
 import { withTrustedProviders } from '../catalog/registry/trusted-providers.ts';
 import type { LoadInput } from '../config/load/sources.ts';
 import { SettingsStore } from '../config/load/store.ts';
 import { type Accepted, LastValid } from '../config/settings/last-valid.ts';
-import type { Settings } from '../config/settings/settings.ts';
+import type { Diagnostic, Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/gateway-deps.ts';
 import { modelLister } from '../provider/list-models.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
@@ -131,6 +132,11 @@ export class LiveConfiguration {
 
   get registry(): Registry {
     return this.#registry.current;
+  }
+
+  /** Problems that need the catalog: names of providers and models that do not exist. */
+  diagnostics(): readonly Diagnostic[] {
+    return registryDiagnostics(this.#settings, this.#registry.current, this.#catalog);
   }
 
   /** The state of the model lists; see `LiveRegistry`. */

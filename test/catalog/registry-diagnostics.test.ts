@@ -62,6 +62,29 @@ describe('registryDiagnostics', () => {
     );
   });
 
+  it('registryDiagnostics: reports models of limits and policies that do not exist', async () => {
+    const diagnostics = await found({
+      provider: { openai: { options: BASE, models: { model: {} } } },
+      gateway: {
+        budgets: [
+          { usd: 1, model: 'opnai/*' },
+          { usd: 1, model: 'openai/*' },
+          { usd: 1 },
+          { usd: 1, model: '*/model' },
+        ],
+        rates: [{ requests: 1, model: 'openai/modul' }],
+        organizations: { acme: { policy: { allow: ['opnai/*', 'openai/model'], deny: ['*'] }, budgets: [] } },
+        users: { ann: { budgets: [{ usd: 1, model: 'opnai/model' }] } },
+      },
+    });
+    assert.deepEqual(diagnostics.map(({ key, code, suggestion }) => [key, code, suggestion]).sort(), [
+      ['gateway.budgets.0.model', 'unknown-provider', 'openai/*'],
+      ['gateway.organizations.acme.policy.allow.0', 'unknown-provider', 'openai/*'],
+      ['gateway.rates.0.model', 'unknown-model', 'openai/model'],
+      ['gateway.users.ann.budgets.0.model', 'unknown-provider', 'openai/model'],
+    ]);
+  });
+
   for (const [name, model, code, suggestion] of [
     ['a model that its provider does not have', 'p/medul', 'unknown-model', 'p/model'],
     ['a model of an unknown provider', 'q1x/model', 'unknown-provider', undefined],

@@ -54,12 +54,47 @@ describe('limits of svc keys', () => {
     assert.deepEqual([none.budgets, none.rates], [[], []]);
   });
 
+  it('svc keys create: of two limits for the same requests the smaller one holds and is shown', async () => {
+    using folder = new ProjectFolder();
+    for (const [name, ...args] of [
+      ['a', '--budget', '0.002/day', '--budget', '100/day', '--rpm', '3', '--rpm', '50'],
+      ['b', '--budget', '100/day', '--budget', '0.002/day', '--rpm', '50', '--rpm', '3'],
+    ] as const) {
+      assert.equal((await svc(folder, ['keys', 'create', name, ...args])).code, 0);
+      const key = (await listed(folder)).find((each: { name: string }) => each.name === name);
+      assert.deepEqual([key.budgets.length, key.budgets[0].usd, key.rpm], [1, 0.002, 3]);
+    }
+  });
+
+  it('svc keys create: warns of models of a provider that does not exist', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ provider: { openai: { options: { apiKey: 'k' } } } });
+    const { code, err } = await svc(folder, [
+      'keys',
+      'create',
+      'k',
+      '--budget',
+      '5/day:opnai/*',
+      '--rpm',
+      '3:openai/*',
+    ]);
+    assert.equal(code, 0);
+    assert.match(
+      err,
+      /warning: There is no provider “opnai”, so “opnai\/\*” limits nothing\. Did you mean “openai\/\*”/,
+    );
+    assert.equal(err.match(/warning/g)?.length, 1);
+  });
+
   const wrong: readonly (readonly [args: string, message: RegExp])[] = [
     ['create k --budget -1', /--budget/],
     ['create k --budget 20/year', /period of a budget must be total, day, week, month/],
     ['create k --budget 20 --mode strict', /--mode must be soft or hard/],
     ['create k --budget 20 --tz Mars/Base', /“Mars\/Base” is unknown/],
     ['create k --mode hard', /--period, --tz and --mode need --budget/],
+    ['create k --budget 5/day:', /after the colon must be a model/],
+    ['create k --budget 5:gpt-5', /after the colon must be a model/],
+    ['create k --rpm 5:', /after the colon must be a model/],
     ['create k --rpm 1.5', /--rpm must be a whole number/],
     ['create k --parallel 0', /--parallel must be a whole number/],
     ['update k', /Specify what to change/],
@@ -83,12 +118,14 @@ describe('limits in svc.jsonc', () => {
       gateway: {
         organizations: { acme: { budgets: [{ usd: 5, period: 'year' }] } },
         budgets: [{ usd: 5, timeZone: 'Mars/Base' }],
+        users: { ann: { rates: [{ requests: 1, model: '' }] } },
       },
     });
     const { diagnostics, gateway } = await folder.load();
     const messages = diagnostics.map(({ key, message }) => `${key}: ${message}`);
     assert.match(messages.join('\n'), /^gateway\.organizations\.acme\.budgets.*total/m);
     assert.match(messages.join('\n'), /^gateway\.budgets.*a time zone such as Europe\/Berlin/m);
+    assert.match(messages.join('\n'), /^gateway\.users\.ann\.rates.*a model such as openai/m);
     // Without its organization, a key is refused: a wrong budget does not become no budget.
     assert.equal(gateway.organizations.has('acme'), false);
   });

@@ -64,6 +64,46 @@ describe('svc usage', () => {
     assert.match((await svc(folder, ['usage', '--by', 'key', '--format', 'csv'])).out, /^'=1\+1,/m);
   });
 
+  it('svc usage: says for each row whether its tokens are reported or estimated, and why', async () => {
+    using folder = new ProjectFolder();
+    const estimated = { estimated: true, key: 'bob' };
+    await record(
+      folder,
+      { at: 1, key: 'ann' },
+      { at: 2, ...estimated, estimateReason: 'client_left', tags: { project: 'a' } },
+      { at: 3, ...estimated, estimateReason: 'client_left' },
+      { at: 4, ...estimated, estimateReason: 'not_reported' },
+      { at: 5, ...estimated, key: 'eve' },
+      { at: 6, key: 'tom', cost: undefined },
+      { at: 7, key: 'tom', cost: undefined, usage: undefined, outcome: 'failed' },
+    );
+    const report = async (...args: string[]) => JSON.parse((await svc(folder, ['usage', '--json', ...args])).out);
+    for (const by of ['key', 'key,day', 'key,model']) {
+      const { rows, total } = await report('--by', by);
+      const reasons = Object.fromEntries(rows.map((row: Record<string, string>) => [row.key, row.estimate_reasons]));
+      assert.deepEqual(reasons, { ann: null, bob: 'client_left 2, not_reported 1', eve: 'unknown 1', tom: null }, by);
+      const unpriced = Object.fromEntries(rows.map((row: Record<string, string>) => [row.key, row.unpriced_requests]));
+      assert.deepEqual([unpriced, total.unpriced_requests], [{ ann: 0, bob: 0, eve: 0, tom: 1 }, 1]);
+      assert.equal(total.estimate_reasons, 'client_left 2, not_reported 1, unknown 1');
+    }
+    const tags = await report('--by', 'tag:project', '--key', 'bob');
+    assert.deepEqual(
+      tags.rows.map((row: Record<string, unknown>) => [row['tag:project'], row.estimate_reasons]),
+      [
+        [null, 'client_left 1, not_reported 1'],
+        ['a', 'client_left 1'],
+      ],
+    );
+    const { out } = await svc(folder, ['usage', '--by', 'key']);
+    assert.match(out, /^KEY .*TOKENS$/m);
+    assert.match(out, /^ann .* reported$/m);
+    assert.match(out, /^tom .* 0\.000000 \(1 without a price\) +reported$/m);
+    assert.match(out, /^bob .* 3 estimated: client_left 2, not_reported 1$/m);
+    const csv = (await svc(folder, ['usage', '--by', 'key', '--format', 'csv'])).out;
+    assert.match(csv, /,estimate_reasons,unpriced_requests\r\n/);
+    assert.match(csv, /^bob,.*"client_left 2, not_reported 1"/m);
+  });
+
   it('svc usage: groups by tag and filters by user', async () => {
     using folder = new ProjectFolder();
     await record(folder, ...ROWS);

@@ -75,6 +75,9 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   },
 };
 
+/** Codex requests the list of models only if its key is from a command. */
+const CODEX_KEY = 'auth = { command = "printenv", args = ["SVC_KEY"] }';
+
 describe('tools that are set up as the documentation says', () => {
   let judges: Judges;
   before(async () => {
@@ -98,4 +101,20 @@ describe('tools that are set up as the documentation says', () => {
       assert.deepEqual(seen, [], 'No request of the client fails.');
     });
   }
+
+  it('Codex with its key from a command reads the list of models with their limits', async () => {
+    const workspace = judges.begin(tools.codexUnknown);
+    const { program } = SETUPS.Codex ?? assert.fail();
+    const codex = program(judges.url, workspace);
+    const file = path.join(workspace.home, '.codex', 'config.toml');
+    assert.ok(PAGE.includes(CODEX_KEY), 'docs/gateway.md says how');
+    write(file, readFileSync(file, 'utf8').replace('env_key = "SVC_KEY"', CODEX_KEY));
+    judges.assertDone(workspace, await runProgram(codex, workspace));
+    const text = readFileSync(path.join(workspace.home, '.codex', 'models_cache.json'), 'utf8');
+    const { models } = JSON.parse(text) as { models: { slug: string; context_window?: number }[] };
+    const listed = await (await fetch(`${judges.url}/v1/models`)).json();
+    const limits = new Map(listed.data.map(({ id, context_length }: Record<string, unknown>) => [id, context_length]));
+    assert.ok(models.some(({ slug }) => slug.startsWith('mistral/')));
+    for (const { slug, context_window } of models) assert.equal(context_window ?? 0, limits.get(slug), slug);
+  });
 });

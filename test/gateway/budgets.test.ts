@@ -156,17 +156,41 @@ const budget = (more: Partial<BudgetSettings>) => ({
   ...more,
 });
 
+/** Models without a price; OpenRouter reports the cost of its answers. */
+function unpriced(url: string): Record<string, unknown> {
+  const options = { baseURL: `${url}/v1`, apiKey: 'k' };
+  return {
+    unpriced: { options, models: { m: {}, allowed: {} } },
+    openrouter: { options, models: { auto: {} } },
+  };
+}
+
 describe('budgets at the gateway', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway({
       config: (url) => ({
-        provider: providers(url),
+        provider: { ...providers(url), ...unpriced(url) },
         gateway: {
           budgets: [{ usd: 3 * ANSWER_USD, model: 'responses/*' }],
+          unpricedModels: ['unpriced/allowed'],
+          embeddingModels: { 'unpriced/m': {} },
+          pools: { 'team/mixed': { models: ['unpriced/m', 'chat/free'], weights: [1e9, 1e-9], affinity: false } },
           organizations: {
             acme: { budgets: [{ usd: 2 * ANSWER_USD, period: 'month', timeZone: 'Europe/Berlin' }] },
             each: { budgets: [{ usd: ANSWER_USD, period: 'day', each: 'user' }] },
+            two: {
+              budgets: [
+                { usd: ANSWER_USD, period: 'day' },
+                { usd: 1, period: 'day' },
+              ],
+            },
+            'two-2': {
+              budgets: [
+                { usd: 1, period: 'day' },
+                { usd: ANSWER_USD, period: 'day' },
+              ],
+            },
           },
           users: { eve: { budgets: [{ usd: ANSWER_USD, period: 'week' }] } },
         },
@@ -187,6 +211,86 @@ describe('budgets at the gateway', () => {
     };
   };
   const create = (name: string, more: Omit<NewKey, 'name'> = {}) => gateway.createKey({ name, ...more });
+
+  it('budget: of two budgets for the same requests the smaller one holds, whatever their order', async () => {
+    for (const organization of ['two', 'two-2']) {
+      const key = create(`${organization}-key`, { organization });
+      assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402], organization);
+    }
+    for (const [name, amounts] of Object.entries({ 'own-1': [ANSWER_USD, 1], 'own-2': [1, ANSWER_USD] })) {
+      const key = create(name, { limits: { budgets: amounts.map((usd) => budget({ usd })), rates: [] } });
+      assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402], name);
+    }
+  });
+
+  it('budget: a used-up budget refuses a model without a price, and a hard one always does unless it is allowed', async () => {
+    const key = (name: string, more: Partial<BudgetSettings>) =>
+      create(name, { limits: { budgets: [budget({ usd: ANSWER_USD, ...more })], rates: [] } });
+    const soft = key('unpriced-soft', {});
+    assert.equal((await send(soft, 'unpriced/m')).status, 200);
+    assert.equal((await send(soft)).status, 200);
+    for (const model of ['unpriced/m', 'unpriced/allowed', 'chat/m']) {
+      const { status, message } = await send(soft, model);
+      assert.deepEqual([status, message.includes('is used up')], [402, true], model);
+    }
+    assert.equal((await send(soft, 'chat/free')).status, 200);
+    const hard = key('unpriced-hard', { mode: 'hard', usd: 1 });
+    const refused = await send(hard, 'unpriced/m');
+    assert.equal(refused.status, 402);
+    assert.match(refused.message, /is hard, and the price of unpriced\/m is not known\..*unpricedModels/);
+    assert.deepEqual(
+      [
+        (await send(hard, 'unpriced/allowed')).status,
+        (await send(hard, 'chat/free')).status,
+        (await send(hard)).status,
+      ],
+      [200, 200, 200],
+    );
+    const other = key('unpriced-other', { mode: 'hard', model: 'chat/*' });
+    assert.equal((await send(other, 'unpriced/m')).status, 200, 'the budget does not count this model');
+    const embedded = await gateway.post(
+      '/embeddings',
+      { model: 'unpriced/m', input: 'x' },
+      { authorization: `Bearer ${hard}` },
+    );
+    assert.equal(embedded.status, 402);
+    const warnings = gateway.lines.filter(
+      (line) => line.includes('the model has no price') && line.includes('unpriced/m'),
+    );
+    assert.equal(warnings.length, 1);
+  });
+
+  it('budget: a cost that is known late counts, and the used-up budget refuses the model', async () => {
+    gateway.upstream.respond((_request, response) => {
+      const message = { role: 'assistant', content: 'Hi' };
+      const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, cost: ANSWER_USD };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage }));
+    });
+    try {
+      const key = create('late', { limits: { budgets: [budget({})], rates: [] } });
+      const found = [];
+      for (let request = 0; request < 4; request += 1) found.push((await send(key, 'openrouter/auto')).status);
+      assert.deepEqual(found, [200, 200, 402, 402]);
+    } finally {
+      gateway.upstream.respond(undefined);
+    }
+  });
+
+  it('budget: no member of a pool without a price is tried for a used-up or a hard budget', async () => {
+    const used = create('mixed-soft', { limits: { budgets: [budget({ usd: 0 })], rates: [] } });
+    const hard = create('mixed-hard', { limits: { budgets: [budget({ usd: 1, mode: 'hard' })], rates: [] } });
+    for (const key of [used, hard]) {
+      const { status } = await send(key, 'team/mixed');
+      assert.deepEqual([status, gateway.rows().at(-1)?.model], [200, 'chat/free']);
+    }
+  });
+
+  it('budget: a key without a user is a user of its own', async () => {
+    const [one, two] = [create('alone-1', { organization: 'each' }), create('alone-2', { organization: 'each' })];
+    assert.deepEqual([(await send(one)).status, (await send(two)).status], [200, 200]);
+    assert.deepEqual([(await send(one)).status, (await send(two)).status], [402, 402]);
+  });
 
   it('budget: all keys of an organization share its budget', async () => {
     const [one, two] = [create('acme-1', { organization: 'acme' }), create('acme-2', { organization: 'acme' })];

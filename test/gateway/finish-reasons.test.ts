@@ -89,8 +89,55 @@ describe('finish reasons through the gateway', () => {
     });
   }
 
+  /** The first model sends chunks without output, then the end; the others are complete. */
+  function afterRole(opening: readonly object[], end: string) {
+    return (request: ReceivedRequest, response: ServerResponse) => {
+      if (request.body.model !== 'up-m') return answer('stop', '')(request, response);
+      const chunk = (delta: unknown, finish_reason: string | null) =>
+        `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+      response.setHeader('content-type', 'text/event-stream');
+      const frames = [...opening.map((delta) => chunk(delta, null)), end === '' ? '' : chunk({}, end)];
+      const send = () => {
+        const frame = frames.shift();
+        if (frame === undefined) return void response.end(end === '' ? '' : 'data: [DONE]\n\n');
+        response.write(frame, () => setImmediate(send));
+      };
+      send();
+      return undefined;
+    };
+  }
+  const ROLE = { role: 'assistant', content: '' };
+
+  for (const client of CLIENTS) {
+    for (const [what, opening, end] of [
+      ['network_error after a chunk with the role', [ROLE], 'network_error'],
+      ['network_error after empty chunks', [ROLE, { content: null, tool_calls: [] }, {}], 'network_error'],
+      ['an unknown reason after a chunk with the role', [ROLE], 'peculiar'],
+      ['the end of the connection after a chunk with the role', [ROLE], ''],
+    ] as const) {
+      it(`finish reasons: ${what}: a fallback answers ${client.path}`, async () => {
+        gateway.upstream.respond(afterRole(opening, end));
+        const { status, text } = await ask(client, 'chat/m', true);
+        assert.deepEqual([status, text.includes('rescued')], [200, true], text);
+        if (client.path === '/chat/completions') assert.doesNotMatch(text, /"role"/, 'nothing of the first answer');
+      });
+    }
+  }
+
+  it('finish reasons: an unknown reason of the same format is logged too', async () => {
+    gateway.upstream.respond(answer('strange', 'half'));
+    for (const stream of [false, true]) {
+      await ask(CLIENTS[0], 'chat/m', stream);
+      await ask(CLIENTS[1], 'messages/m', false);
+    }
+    for (const model of ['chat/m', 'messages/m']) {
+      const lines = gateway.lines.filter((line) => line.includes(`"${model}"`) && line.includes('strange'));
+      assert.equal(lines.length, 1, model);
+    }
+  });
+
   it('finish reasons: an unknown reason is logged once for each model', () => {
-    const lines = gateway.lines.filter((line) => line.includes('reason that is not known'));
+    const lines = gateway.lines.filter((line) => line.includes('reason that is not known') && line.includes('odd'));
     assert.equal(lines.length, 1, lines.join('\n'));
     assert.match(lines[0] ?? '', /chat\/m.*odd/);
   });

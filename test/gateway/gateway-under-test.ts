@@ -39,8 +39,8 @@ export interface TestGateway {
   flush(): boolean;
   /** Sums of the ledger, after pending rows are written. */
   usage(): UsageReport;
-  /** Rows of the ledger in the state, with `cost` in USD, after pending rows are written. */
-  rows(): readonly Record<string, unknown>[];
+  /** Rows of the ledger in the state, with `cost` in USD, after pending rows are written. @param after their `seq`. */
+  rows(after?: number): readonly Record<string, unknown>[];
   /** What a second process does when it starts on the same state. */
   restarted(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -148,9 +148,9 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ledger.flush();
       return state.report({ since: 0, by: ['model'] });
     },
-    rows: () => {
+    rows: (after = 0) => {
       ledger.flush();
-      return state.rows();
+      return state.rows(after);
     },
     restarted: () => void state.gateway(input),
     post: (where, body, headers = {}) =>

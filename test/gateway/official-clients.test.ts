@@ -248,6 +248,27 @@ describe('official clients, unchanged except for base URL and key', () => {
     await assert.rejects(openai.models.retrieve('chat/none'), OpenAI.NotFoundError);
   });
 
+  it('official clients: Codex gets the list of models in its own form, with true limits', async () => {
+    const answer = await gateway.get('/models?client_version=0.169.0', { authorization: `Bearer ${KEY}` });
+    const { models } = (await answer.json()) as { models: Record<string, unknown>[] };
+    const model = models.find(({ slug }) => slug === 'chat/m') ?? assert.fail('not listed');
+    assert.deepEqual([model.context_window, model.visibility, model.supported_in_api], [128_000, 'list', true]);
+    assert.deepEqual(model.input_modalities, ['text', 'image']);
+    // The members without a default in Codex: the whole list is refused without one of them.
+    for (const [name, type] of Object.entries({
+      ...{ display_name: 'string', supported_reasoning_levels: 'object', shell_type: 'string', priority: 'number' },
+      ...{ base_instructions: 'string', supports_reasoning_summaries: 'boolean', support_verbosity: 'boolean' },
+      ...{
+        truncation_policy: 'object',
+        supports_parallel_tool_calls: 'boolean',
+        experimental_supported_tools: 'object',
+      },
+    })) {
+      for (const each of models) assert.equal(typeof each[name], type, `${each.slug}: ${name}`);
+    }
+    assert.ok('data' in ((await (await gateway.get('/models')).json()) as object), 'other clients get OpenAI’s form');
+  });
+
   it('official clients: embeddings as numbers and as base64', async () => {
     const answer = await openai.embeddings.create({ model: 'chat/m', input: ['a', 'b'], dimensions: 8 });
     assert.equal(answer.data.length, 2);

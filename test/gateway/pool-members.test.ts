@@ -41,12 +41,19 @@ describe('members of a pool', () => {
     ['an account without funds', { errorType: 'insufficient_credits', upstreamStatus: 402 }, 60_000],
     ['a hidden lack of funds', { errorType: 'temporarily_unavailable', hiddenProblem: 'insufficient_credits' }, 60_000],
     ['a key that is refused', { hiddenProblem: 'authentication_required', upstreamStatus: 401 }, 60_000],
+    ['a limit that ends in 5 days', { errorType: 'insufficient_credits', retryAfterMs: 432_000_000 }, 432_000_000],
+    ['a quota of a day', { errorType: 'rate_limit_exceeded', quotaUsedUp: true }, 60_000],
+    [
+      'a quota of a day with a wait of seconds',
+      { errorType: 'rate_limit_exceeded', quotaUsedUp: true, retryAfterMs: 34_000 },
+      60_000,
+    ],
     ['a hidden 403', { hiddenProblem: 'model_not_allowed', upstreamStatus: 403 }, 5_000],
   ];
   for (const [name, init, ms] of WAITS) {
     it(`cool-down: lasts ${ms} ms after ${name}`, () => {
       const { clock, health } = healthWithClock();
-      health.begin('a')(failure(init));
+      health.begin('a').end(failure(init));
       assert.equal(health.isAvailable('a'), false);
       clock.ms += ms - 1;
       assert.equal(health.isAvailable('a'), false);
@@ -58,18 +65,21 @@ describe('members of a pool', () => {
   it('cool-down: there is none after an error of the request, or if the client left', () => {
     const { health } = healthWithClock();
     for (const result of [failure({ errorType: 'invalid_request', upstreamStatus: 400 }), undefined]) {
-      health.begin('a')(result);
+      health.begin('a').end(result);
       assert.equal(health.isAvailable('a'), true);
     }
   });
 
   it('cool-down: after it one request tries the member, which returns when that request is answered', () => {
     const { clock, health } = healthWithClock();
-    health.begin('a')(failure({}));
+    health.begin('a').end(failure({}));
     clock.ms += 1_000;
     const probe = health.begin('a');
     assert.equal(health.isAvailable('a'), false, 'others wait for the probe');
-    probe({ firstByteMs: 10 });
+    probe.begun();
+    assert.equal(health.isAvailable('a'), true, 'from its first byte');
+    health.begin('a').end(failure({}));
+    probe.end({ firstByteMs: 10 });
     assert.equal(health.isAvailable('a'), true);
     assert.equal(health.coolingMs('a'), 0);
   });
@@ -78,28 +88,45 @@ describe('members of a pool', () => {
     const { clock, health } = healthWithClock();
     const waits: number[] = [];
     for (let failed = 0; failed < 8; failed += 1) {
-      health.begin('a')(failure({}));
+      health.begin('a').end(failure({}));
       waits.push(health.coolingMs('a'));
       clock.ms += health.coolingMs('a');
     }
     assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-    health.begin('a')({ firstByteMs: 10 });
-    health.begin('a')(failure({}));
+    health.begin('a').end({ firstByteMs: 10 });
+    health.begin('a').end(failure({}));
     assert.equal(health.coolingMs('a'), 1_000);
   });
 
   it('cool-down: a probe whose client leaves makes room for the next one', () => {
     const { clock, health } = healthWithClock();
-    health.begin('a')(failure({}));
+    health.begin('a').end(failure({}));
     clock.ms += 1_000;
-    health.begin('a')(undefined);
+    health.begin('a').end(undefined);
     assert.equal(health.isAvailable('a'), true);
+  });
+
+  it('account: a model that is used up is left alone until the named time, and other failures are not noted', () => {
+    const { clock, health } = healthWithClock();
+    for (const other of [failure({}), failure({ errorType: 'rate_limit_exceeded' }), { firstByteMs: 1 }, undefined]) {
+      health.noteAccount('m', other);
+    }
+    assert.deepEqual([health.isUsedUp('m'), health.report()], [false, []]);
+    health.noteAccount('m', failure({ errorType: 'insufficient_credits', retryAfterMs: 3_600_000 }));
+    clock.ms += 3_599_999;
+    assert.equal(health.isUsedUp('m'), true);
+    clock.ms += 1;
+    assert.equal(health.isUsedUp('m'), false);
+    health.noteAccount('m', failure({ errorType: 'insufficient_credits' }));
+    assert.equal(health.coolingMs('m'), 120_000, 'grows');
+    health.noteAccount('m', { firstByteMs: 1 });
+    assert.deepEqual([health.isUsedUp('m'), health.coolingMs('m')], [false, 0]);
   });
 
   it('order: members that cool down come last, the one that is available soonest first', () => {
     const { health } = healthWithClock();
-    health.begin('a')(failure({ hiddenProblem: 'authentication_required', upstreamStatus: 401 }));
-    health.begin('b')(failure({}));
+    health.begin('a').end(failure({ hiddenProblem: 'authentication_required', upstreamStatus: 401 }));
+    health.begin('b').end(failure({}));
     for (const conversation of [undefined, 'x']) {
       assert.deepEqual(order(health, { a: 1, b: 1, c: 1 }, conversation === undefined ? {} : { conversation }), [
         'c',
@@ -137,18 +164,18 @@ describe('members of a pool', () => {
   it('order: latency prefers the fast member, and tries a slow one again later', () => {
     const { clock, health } = healthWithClock();
     for (let request = 0; request < 20; request += 1) {
-      health.begin('slow')({ firstByteMs: 4_000 });
-      health.begin('fast')({ firstByteMs: 200 });
+      health.begin('slow').end({ firstByteMs: 4_000 });
+      health.begin('fast').end({ firstByteMs: 200 });
     }
     assert.deepEqual(order(health, { slow: 1, fast: 1 }, { strategy: 'latency' }), ['fast', 'slow']);
     clock.ms += 90_000;
-    health.begin('fast')({ firstByteMs: 200 });
+    health.begin('fast').end({ firstByteMs: 200 });
     assert.deepEqual(order(health, { slow: 1, fast: 1 }, { strategy: 'latency' }), ['slow', 'fast']);
   });
 
   it('order: latency sends one request at a time more to a member that has not answered yet', () => {
     const { health } = healthWithClock();
-    health.begin('known')({ firstByteMs: 100 });
+    health.begin('known').end({ firstByteMs: 100 });
     const chosen = ['known', 'new'].map(() => {
       const [first = ''] = order(health, { known: 1, new: 1 }, { strategy: 'latency' });
       health.begin(first);

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
+import { PAYMENT_ERRORS, QUOTA_ERRORS } from '../upstream/error-bodies.ts';
 import { play } from '../upstream/scenarios.ts';
 import type { ReceivedRequest, Responder } from '../upstream/upstream.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
@@ -66,6 +67,13 @@ function fails(status: number, headers: Record<string, string> = {}): Responder 
 
 const disconnects: Responder = (_request, response) => void response.destroy();
 
+function answersWith(status: number, body: unknown): Responder {
+  return (_request: ReceivedRequest, response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+}
+
 /** Causes for which another member answers, and whether the failed one then rests. */
 const CAUSES: readonly { readonly name: string; readonly responder: Responder; readonly rests: boolean }[] = [
   { name: '429', responder: fails(429), rests: true },
@@ -77,6 +85,11 @@ const CAUSES: readonly { readonly name: string; readonly responder: Responder; r
   { name: '500', responder: fails(500), rests: true },
   { name: '503', responder: fails(503), rests: true },
   { name: 'a closed connection', responder: disconnects, rests: true },
+  ...Object.entries({ ...PAYMENT_ERRORS, ...QUOTA_ERRORS }).map(([vendor, { status, body }]) => ({
+    name: `the used-up account of ${vendor}`,
+    responder: answersWith(status, body),
+    rests: true,
+  })),
 ];
 
 describe('pools', () => {
@@ -94,6 +107,26 @@ describe('pools', () => {
         assert.equal(asked.slice(before).includes('a'), !rests);
         assert.match(String(gateway.rows().at(-1)?.model), /^[bc]\/m$/);
       }));
+  }
+
+  for (const [vendor, { status, body }] of Object.entries({ ...PAYMENT_ERRORS, ...QUOTA_ERRORS })) {
+    it(`fallback: a model whose account is used up is left alone (${vendor})`, () =>
+      withPool(
+        {},
+        async ({ members, asked, ask, gateway }) => {
+          members.a = answersWith(status, body);
+          for (let request = 0; request < 3; request += 1) {
+            const answer = await ask('Hi', { model: 'a/m' });
+            assert.equal(answer.status, 200, await answer.text());
+          }
+          assert.deepEqual(asked, ['a', 'b', 'b', 'b']);
+          assert.equal(gateway.rows().filter((row) => row.model === 'a/m').length, 1);
+          members.b = fails(500);
+          await ask('Hi', { model: 'a/m' });
+          assert.equal(asked.at(-1), 'a', 'it is tried if nothing else answers');
+        },
+        { fallback: { 'a/m': ['b/m'] } },
+      ));
   }
 
   it('pool: a request that is wrong itself is not sent to another member', () =>

@@ -61,6 +61,22 @@ describe('SlidingMinute', () => {
   });
 });
 
+/** Several rates of one owner for the same models, and the requests that they allow together. */
+const SAME_OWNER: readonly { name: string; rates: readonly Record<string, unknown>[]; allowed: number }[] = [
+  { name: 'kinds', rates: [{ requests: 2 }, { tokens: 1_000_000 }], allowed: 2 },
+  { name: 'kinds-2', rates: [{ tokens: 1_000_000 }, { requests: 2 }, { parallel: 50 }], allowed: 2 },
+  { name: 'smaller', rates: [{ requests: 2 }, { requests: 100 }], allowed: 2 },
+  { name: 'smaller-2', rates: [{ requests: 100 }, { requests: 2 }], allowed: 2 },
+  {
+    name: 'each',
+    rates: [
+      { requests: 2, each: 'key' },
+      { parallel: 50, each: 'key' },
+    ],
+    allowed: 2,
+  },
+].map((each) => ({ ...each, name: `same-${each.name}` }));
+
 describe('rates at the gateway', () => {
   let gateway: TestGateway;
   before(async () => {
@@ -69,7 +85,11 @@ describe('rates at the gateway', () => {
         provider: providers(url),
         gateway: {
           rates: [{ requests: 3, model: 'messages/free' }],
-          organizations: { acme: { rates: [{ requests: 3 }] }, each: { rates: [{ requests: 1, each: 'user' }] } },
+          organizations: {
+            acme: { rates: [{ requests: 3 }] },
+            each: { rates: [{ requests: 1, each: 'user' }] },
+            ...Object.fromEntries(SAME_OWNER.map(({ name, rates }) => [name, { rates }])),
+          },
           users: { eve: { rates: [{ requests: 2 }] } },
         },
       }),
@@ -119,6 +139,29 @@ describe('rates at the gateway', () => {
   it('rate: keys of an organization share its rate', async () => {
     const [one, two] = [create('acme-1', [], { organization: 'acme' }), create('acme-2', [], { organization: 'acme' })];
     assert.deepEqual(await statuses([one], [two], [one], [two], [one]), [200, 200, 200, 429, 429]);
+  });
+
+  for (const { name, rates, allowed } of SAME_OWNER) {
+    it(`rate: of ${JSON.stringify(rates)} each one holds`, async () => {
+      const key = create(`${name}-key`, [], { organization: name });
+      const found = await statuses(...Array.from({ length: allowed + 1 }, () => [key] as const));
+      assert.deepEqual(found, [...Array.from({ length: allowed }, () => 200), 429]);
+    });
+
+    it(`rate: of the same rates of a key each one holds (${JSON.stringify(rates)})`, async () => {
+      const own = rates.map(({ each: _, ...rate }) => ({ ...rate, model: '*' }));
+      const key = create(`${name}-own`, own);
+      const found = await statuses(...Array.from({ length: allowed + 1 }, () => [key] as const));
+      assert.deepEqual(found, [...Array.from({ length: allowed }, () => 200), 429]);
+    });
+  }
+
+  it('rate: a key without a user is a user of its own', async () => {
+    const [one, two] = [
+      create('no-user-1', [], { organization: 'each' }),
+      create('no-user-2', [], { organization: 'each' }),
+    ];
+    assert.deepEqual(await statuses([one], [two], [one], [two]), [200, 200, 429, 429]);
   });
 
   it('rate: each user of an organization has a rate, and a user has a rate', async () => {

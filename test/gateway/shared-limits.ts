@@ -139,9 +139,13 @@ export class BudgetReplica {
   begin(estimate = CENT): ((cost?: number) => void) | undefined {
     const budget = this.#book.get('b');
     const limits: CallerLimits = { budgets: budget === undefined ? [] : [budget], general: [], ofModels: [] };
-    const request = new RequestLimits(limits, () => undefined);
+    const request = new RequestLimits(
+      limits,
+      () => undefined,
+      () => false,
+    );
     try {
-      request.reserve('p/m', estimate);
+      request.reserve('p/m', { nano: estimate });
     } catch (thrown) {
       assert.ok(thrown instanceof SvcError);
       this.#refused = thrown;

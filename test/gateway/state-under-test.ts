@@ -63,9 +63,14 @@ export class StateUnderTest {
     transaction(this.#database, () => this.#tables.write(rows, (error) => assert.fail(error)));
   }
 
-  /** Rows of the ledger in the order of their commits, with `cost` in USD. */
-  rows(): readonly Record<string, unknown>[] {
-    return this.#database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage ORDER BY seq').all();
+  /** Rows of the ledger in the order of their commits, with `cost` in USD. @param after their number `seq`. */
+  rows(after = 0): readonly Record<string, unknown>[] {
+    return this.#database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage WHERE seq > ? ORDER BY seq').all(after);
+  }
+
+  /** The users of each key in a table of sums. */
+  users(table: 'spent' | 'usage_rollup'): readonly Record<string, unknown>[] {
+    return this.#database.prepare(`SELECT DISTINCT key, user FROM ${table} ORDER BY key, user`).all();
   }
 
   get rowCount(): number {

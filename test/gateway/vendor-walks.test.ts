@@ -8,6 +8,6 @@ describe('walks between vendors', () => {
   });
   after(() => walks.close());
 
-  it('walks: 500 conversations whose model changes at random are refused by no vendor and lose no text', () =>
+  it('walks: 500 conversations whose model changes at random are refused by no vendor, lose no text and cost what the vendors bill', () =>
     runWalks(walks, 500, 20_261_125));
 });

@@ -65,7 +65,8 @@ function config(url: string): JsonObject {
   const provider = (folder: string): JsonObject => {
     const [reasoning, plain] = modelsOf(folder);
     const modalities = { input: ['text', 'image', 'pdf'], output: ['text'] };
-    const models = { r: { id: reasoning, modalities }, p: { id: plain, modalities } };
+    const cost = pricesOf(folder);
+    const models = { r: { id: reasoning, modalities, cost }, p: { id: plain, modalities, cost } };
     const npm = NPM[folder];
     return { ...(npm === undefined ? {} : { npm }), options: { baseURL: `${url}/${folder}/v1`, apiKey: 'k' }, models };
   };
@@ -73,6 +74,35 @@ function config(url: string): JsonObject {
     provider: Object.fromEntries(FOLDERS.map((folder) => [folder, provider(folder)])),
     gateway: { fallback: FALLBACK, pools: POOLS },
   };
+}
+
+/** USD per million tokens. Each vendor has its own. */
+function pricesOf(folder: string): { input: number; output: number; cache_read: number } {
+  const number = FOLDERS.indexOf(folder) + 1;
+  return { input: number, output: 3 * number + 0.5, cache_read: number / 8 };
+}
+
+/** What a vendor bills for an answer. */
+interface Bill {
+  readonly folder: string;
+  readonly nano: number;
+  /** The answer contains the tokens. */
+  readonly reported: boolean;
+}
+
+/** Tokens of an image (Anthropic, "Vision", at most). */
+const IMAGE_TOKENS = 1_600;
+/** The part of a bill by which an estimate may differ. */
+const TOLERANCE = 0.05;
+
+/** The tokens of an answer by a tokenizer that has four characters in each token. */
+function tokensOf(body: JsonObject, script: Script): { readonly input: number; readonly output: number } {
+  const text = JSON.stringify(body);
+  const images = text.split(PNG).length - 1;
+  const { reasoning = [], text: said = [], tools = [] } = script;
+  const answer = [...reasoning, ...said, ...tools.flatMap(({ name, arguments: input }) => [name, ...input])].join('');
+  const input = Math.ceil((Buffer.byteLength(text) - images * PNG.length) / 4) + images * IMAGE_TOKENS;
+  return { input, output: Math.ceil(answer.length / 4) };
 }
 
 /** One request of a walk. */
@@ -87,6 +117,8 @@ interface Step {
   readonly id: 'counted' | 'unique' | 'long' | 'odd';
   readonly input: string;
   readonly result: 'text' | 'blank' | 'missing';
+  /** What the answer says about its tokens. */
+  readonly usage: 'reported' | 'cached' | 'none';
   /** The first upstream fails, if the model has a fallback. */
   readonly fails: boolean;
 }
@@ -110,6 +142,7 @@ export const WALKS: fc.Arbitrary<Walk> = fc.record({
       id: fc.constantFrom('counted', 'unique', 'long', 'odd'),
       input: fc.constantFrom('{"a":"x"}', '', '{"a":"cut', '"text"', '[1]'),
       result: fc.constantFrom('text', 'text', 'blank', 'missing'),
+      usage: fc.constantFrom('reported', 'cached', 'none'),
       fails: fc.boolean(),
     }) as fc.Arbitrary<Step>,
     { minLength: 2, maxLength: 12 },
@@ -139,6 +172,10 @@ export class VendorWalks {
   #answers = 0;
   #failed = false;
   readonly #refusals: string[] = [];
+  /** What the vendors bill for the requests of this step. */
+  readonly #bills: Bill[] = [];
+  /** The number of the last row of the ledger that was compared. */
+  #lastRow = 0;
   #last = '';
 
   constructor(gateway: TestGateway) {
@@ -165,6 +202,7 @@ export class VendorWalks {
       this.#step = step;
       this.#failed = false;
       this.#refusals.length = 0;
+      this.#bills.length = 0;
       this.#gateway.upstream.forget();
       history = [...history, ...userMessages(client, step, `U${index}.`, index === 0)];
       if (step.user === 'text' || step.user === 'marked' || step.user === 'system') said.push(`U${index}.`);
@@ -172,6 +210,7 @@ export class VendorWalks {
       const text = await response.text();
       assert.deepEqual(this.#refusals, []);
       assert.equal(response.status, 200, text);
+      this.#compareBills();
       for (const marker of said) assert.ok(this.#last.includes(marker), `${marker} is lost: ${this.#last}`);
       const result = (id: string): string => (step.result === 'blank' ? ' ' : `R${index}.${id.slice(0, 4)}`);
       const answer = step.stream
@@ -179,6 +218,20 @@ export class VendorWalks {
         : readWhole(client, objectOrEmpty(JSON.parse(text)), result);
       history = [...history, ...(step.result === 'missing' ? answer.slice(0, Math.max(1, answer.length - 1)) : answer)];
       if (step.answer === 'vendor') history.push(...vendorHistory(client));
+    }
+  }
+
+  /** Each row of the ledger is the vendor's bill, or it is marked as an estimate that is near it. */
+  #compareBills(): void {
+    const rows = this.#gateway.rows(this.#lastRow);
+    this.#lastRow = Number(rows.at(-1)?.seq ?? this.#lastRow);
+    const charged = rows.filter(({ cost_nano: nano }) => nano !== null);
+    assert.equal(charged.length, this.#bills.length, 'rows with a cost');
+    for (const [index, { folder, nano, reported }] of this.#bills.entries()) {
+      const { provider, cost_nano: own, estimated } = charged[index] ?? {};
+      assert.deepEqual([provider, estimated], [folder, reported ? 0 : 1]);
+      const allowed = reported ? 0 : nano * TOLERANCE;
+      assert.ok(Math.abs(Number(own) - nano) <= allowed, `${folder} bills ${nano} nano-USD, the ledger has ${own}`);
     }
   }
 
@@ -232,12 +285,23 @@ export class VendorWalks {
     }));
     const text = step.answer === 'blank' ? [' \n'] : [`A${this.#answers}.`];
     const reasoning = request.body.model === modelsOf(folder)[0] ? { reasoning: ['Hm.'], seal } : {};
-    const script: Script = { ...reasoning, text, ...(count > 0 ? { tools } : {}), ids: `a${this.#answers}x` };
+    const said: Script = { ...reasoning, text, ...(count > 0 ? { tools } : {}), ids: `a${this.#answers}x` };
+    const script: Script = { ...said, usage: this.#bill(folder, request.body, step.usage, said) };
     seals.add(seal);
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
     const frames = stream ? streamFrames(format, script) : [JSON.stringify(wholeBody(format, script))];
     const signed = folder === 'google' ? frames.map((frame) => signCalls(frame, seal)) : frames;
     response.end(stream ? signed.map((frame) => `${frame}\n\n`).join('') : signed.join(''));
+  }
+
+  /** Bills an answer. @returns the usage that the answer reports; null for none. */
+  #bill(folder: string, body: JsonObject, kind: Step['usage'], script: Script): NonNullable<Script['usage']> | null {
+    const { input, output } = tokensOf(body, script);
+    const cached = kind === 'cached' ? Math.floor(input / 3) : 0;
+    const prices = pricesOf(folder);
+    const micro = (input - cached) * prices.input + cached * prices.cache_read + output * prices.output;
+    this.#bills.push({ folder, nano: Math.round(micro * 1_000), reported: kind !== 'none' });
+    return kind === 'none' ? null : { input, output, cached };
   }
 }
 

@@ -271,6 +271,11 @@ describe('converse', () => {
       seen.retries.map((retry) => retry.delayMs),
       [0],
     );
+    const named = await run(model('chat-completions'), 'named-wait-7ms-1-times', undici);
+    assert.deepEqual(
+      named.retries.map((retry) => retry.delayMs),
+      [7],
+    );
     const long = await run(model('chat-completions'), 'status-429-retry-after-86400', undici);
     assert.equal(long.retries.length, 0);
     assert.deepEqual([long.error?.errorType, long.error?.retryAfterMs], ['rate_limit_exceeded', 86_400_000]);

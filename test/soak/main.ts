@@ -9,8 +9,9 @@ import { gatewayPart } from './gateway-part.ts';
 import type { SoakPart } from './part.ts';
 import { ratesPart } from './rates-part.ts';
 import { vscodePart } from './vscode-part.ts';
+import { walksPart } from './walks-part.ts';
 
-const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, ratesPart, editorPart, vscodePart];
+const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, ratesPart, editorPart, vscodePart, walksPart];
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },

@@ -57,7 +57,185 @@ export const PAYMENT_ERRORS: Readonly<Record<string, { status: number; body: unk
       },
     },
   },
+  'Anthropic, spend limit': {
+    status: 400,
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'You have reached your specified API usage limits. You will regain access on 2999-12-01 at 00:00 UTC.',
+      },
+    },
+  },
+  'Anthropic, spend limit of a workspace': {
+    status: 400,
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'You have reached your specified workspace API usage limits. You will regain access on 2999-12-01.',
+      },
+    },
+  },
+  'xAI, used-up credits': {
+    status: 403,
+    body: {
+      code: 'The caller does not have permission to execute the specified operation',
+      error:
+        'Your team 1 has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit.',
+    },
+  },
+  'Fireworks, suspended': {
+    status: 412,
+    body: {
+      error: {
+        message:
+          'Account a is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices. Please go to https://fireworks.ai/account/billing for more information.',
+        code: 'PRECONDITION_FAILED',
+        type: 'error',
+      },
+    },
+  },
+  'Alibaba, Arrearage': {
+    status: 400,
+    body: {
+      error: {
+        message: 'Access denied, please make sure your account is in good standing.',
+        type: 'Arrearage',
+        code: 'Arrearage',
+      },
+    },
+  },
+  'Z.ai, 1113': {
+    status: 429,
+    body: { error: { code: '1113', message: 'Insufficient balance or no resource package. Please recharge.' } },
+  },
 };
+
+/** Quotas of hours, a day or longer that are used up, and the milliseconds until they renew if the vendor names them. */
+export const QUOTA_ERRORS: Readonly<Record<string, { status: number; body: unknown; waitMs?: number }>> = {
+  'Ollama, week': {
+    status: 429,
+    body: { error: "you've reached your weekly usage limit, please upgrade to continue" },
+  },
+  'Google, day': {
+    status: 429,
+    waitMs: 34_075,
+    body: [
+      {
+        error: {
+          code: 429,
+          message:
+            'You exceeded your current quota, please check your plan and billing details.\nPlease retry in 34.074824224s.',
+          status: 'RESOURCE_EXHAUSTED',
+          details: [
+            {
+              '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+              violations: [
+                {
+                  quotaMetric: 'generativelanguage.googleapis.com/generate_content_free_tier_requests',
+                  quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier',
+                },
+              ],
+            },
+            { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.074824224s' },
+          ],
+        },
+      },
+    ],
+  },
+  'Groq, tokens of a day': {
+    status: 429,
+    waitMs: 5_055_000,
+    body: {
+      error: {
+        message:
+          'Rate limit reached for model `m` in organization `org_1` service tier `on_demand` on tokens per day (TPD): Limit 100000, Used 99900, Requested 5950. Please try again in 1h24m15s. Need more tokens? Upgrade to Dev Tier.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      },
+    },
+  },
+  'OpenRouter, free models': {
+    status: 429,
+    body: {
+      error: { message: 'Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests', code: 429 },
+    },
+  },
+  'ChatGPT, plan': {
+    status: 429,
+    waitMs: 7_200_000,
+    body: {
+      error: { type: 'usage_limit_reached', message: 'The usage limit has been reached', resets_in_seconds: 7200 },
+    },
+  },
+  'Z.ai, 5 hours': {
+    status: 429,
+    body: {
+      error: { code: '1308', message: 'Usage limit reached for 5 hour. Your limit will reset at 2999-01-05 12:00:00' },
+    },
+  },
+};
+
+/** Error bodies that name a wait, and the wait in milliseconds; undefined: it names none. */
+export const NAMED_WAITS: readonly (readonly [what: string, body: unknown, waitMs: number | undefined])[] = [
+  [
+    'OpenAI',
+    {
+      error: {
+        message:
+          'Rate limit reached for m on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 7.66s. Visit https://platform.openai.com/account/rate-limits to learn more.',
+      },
+    },
+    7_660,
+  ],
+  ['OpenAI, milliseconds', { error: { message: 'Rate limit reached. Please try again in 28ms.' } }, 28],
+  ['OpenAI, minutes', { error: { message: 'Rate limit reached. Please try again in 6m0s.' } }, 360_000],
+  ['hours', { error: { message: 'Please try again in 1h2m3.5s.' } }, 3_723_500],
+  ['days', { message: 'Try again in 2 days and 3 hours' }, 183_600_000],
+  ['Google, text', [{ error: { code: 429, message: 'Quota exceeded. Please retry in 34.07s.' } }], 34_070],
+  [
+    'Google, RetryInfo',
+    {
+      error: {
+        code: 429,
+        message: 'Slow.',
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '41s' }],
+      },
+    },
+    41_000,
+  ],
+  [
+    'Azure',
+    { error: { code: '429', message: 'Requests have exceeded the token rate limit. Please retry after 26 seconds.' } },
+    26_000,
+  ],
+  ['retry_after', { error: { message: 'Slow.', retry_after: 12.5 } }, 12_500],
+  ['retry_after beside the error', { error: 'Slow.', retry_after: '30' }, 30_000],
+  ['retry_after with a unit', { error: { message: 'Slow.', retry_after: '2m' } }, 120_000],
+  ['retry_after_ms', { error: { message: 'Slow.', metadata: { retry_after_ms: 1500 } } }, 1_500],
+  [
+    'OpenRouter around Google',
+    {
+      error: {
+        message: 'Provider returned error',
+        code: 429,
+        metadata: {
+          raw: '{"error":{"code":429,"message":"Slow.","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"9s"}]}}',
+        },
+      },
+    },
+    9_000,
+  ],
+  ['minutes in words', { error: { message: 'Too many requests. Please wait 5 minutes before retrying.' } }, 300_000],
+  ['31 days at most', { error: { message: 'Slow.', retry_after: 1e12 } }, 2_678_400_000],
+  ['no wait', { error: { message: 'Please try again later. Limit 10 s, used 20.' } }, undefined],
+  ['a wait of nothing', { error: { message: 'Please try again in 0s.' } }, undefined],
+  ['another number', { error: { message: 'Retry 3 times at most; 20 messages are allowed.' } }, undefined],
+  ['a negative wait', { error: { message: 'Slow.', retry_after: -3 } }, undefined],
+  ['a time without a zone', { error: { message: 'Your limit will reset at 2999-01-05 12:00:00' } }, undefined],
+  ['a date that is over', { error: { message: 'You will regain access on 2020-12-01 at 00:00 UTC.' } }, undefined],
+];
 
 /** Error bodies as the vendors send them, by vendor and kind. */
 export const CONTEXT_ERRORS: Readonly<Record<string, { status: number; body: unknown; limit?: string }>> = {

@@ -110,6 +110,11 @@ export async function play(request: ReceivedRequest, response: ServerResponse): 
   const scenario = passing(request.scenario, request.occurrence);
   const status = /^status-(\d{3})(?:-retry-after-(.+))?$/.exec(scenario);
   if (status?.[1] !== undefined) return sendStatus(response, Number(status[1]), status[2], request.wire);
+  const wait = /^named-wait-(.+)$/.exec(scenario)?.[1];
+  if (wait !== undefined) {
+    const message = `Rate limit reached. Please try again in ${wait}.`;
+    return sendJson(response, 429, { error: { message, type: 'requests', code: 'rate_limit_exceeded' } });
+  }
   const context = /^context-(.+)$/.exec(scenario)?.[1];
   if (context !== undefined) {
     const error = CONTEXT_ERRORS[context.replaceAll('-', ' ')] ?? CONTEXT_ERRORS.openai;

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { errorBody } from '../../src/wire/errors/error-body.ts';
-import { hideAccountProblem, retryAfterMs, vendorError } from '../../src/wire/errors/vendor-errors.ts';
-import { CONTEXT_ERRORS, ERROR_BODIES, PAYMENT_ERRORS } from '../upstream/error-bodies.ts';
+import {
+  hideAccountProblem,
+  retryAfterMs,
+  vendorError,
+  vendorErrorValue,
+} from '../../src/wire/errors/vendor-errors.ts';
+import { CONTEXT_ERRORS, ERROR_BODIES, NAMED_WAITS, PAYMENT_ERRORS, QUOTA_ERRORS } from '../upstream/error-bodies.ts';
 
 describe('errors of vendors', () => {
   for (const [vendor, { status, body, limit }] of Object.entries(CONTEXT_ERRORS)) {
@@ -80,10 +85,49 @@ describe('errors of vendors', () => {
         assert.deepEqual([error.status, error.errorType], [402, 'insufficient_credits']);
         const hidden = vendorError({ ...failure, byok: false });
         assert.deepEqual([hidden.status, hidden.hiddenProblem], [503, 'insufficient_credits']);
-        assert.doesNotMatch(JSON.stringify(errorBody(hidden)), /billing|credit|quota/i);
+        assert.doesNotMatch(JSON.stringify(errorBody(hidden)), /billing|credit|quota|spend|limit/i);
       });
     }
   }
+
+  for (const [vendor, { status, body, waitMs }] of Object.entries(QUOTA_ERRORS)) {
+    it(`vendor errors: recognises a quota that is used up for long (${vendor})`, () => {
+      const error = vendorError({ provider: 'p', status, bodyText: JSON.stringify(body), byok: false });
+      assert.deepEqual([error.status, error.errorType, error.quotaUsedUp], [429, 'rate_limit_exceeded', true]);
+      assert.deepEqual([error.retryable, error.retryAfterMs], [false, waitMs]);
+    });
+  }
+
+  for (const [what, body, waitMs] of NAMED_WAITS) {
+    it(`vendor errors: the wait in the body (${what}) is ${waitMs} ms`, () => {
+      const bodyText = JSON.stringify(body);
+      const error = vendorError({ provider: 'p', status: 429, bodyText, byok: true });
+      assert.deepEqual(
+        [error.errorType, error.retryAfterMs, error.quotaUsedUp],
+        ['rate_limit_exceeded', waitMs, false],
+      );
+      // Inside a stream; lists are answers only.
+      const { error: value } = (Array.isArray(body) ? body[0] : body) as { error?: unknown };
+      if (typeof value === 'object') assert.equal(vendorErrorValue(value).retryAfterMs, waitMs);
+      const header = () => '3';
+      assert.equal(vendorError({ provider: 'p', status: 429, header, bodyText, byok: true }).retryAfterMs, 3);
+    });
+  }
+
+  it('vendor errors: a named date is the end of the wait', () => {
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    for (const [words, time] of [
+      [`You will regain access on ${day} at 06:30 UTC.`, `${day}T06:30:00Z`],
+      [`The limit resets at ${day}T06:30:00.000Z`, `${day}T06:30:00Z`],
+      [`The limit resets on ${day} 06:30 +02:00`, `${day}T04:30:00Z`],
+      [`Try again after ${day}.`, `${day}T00:00:00Z`],
+    ] as const) {
+      const before = Date.now();
+      const { retryAfterMs: wait = 0 } = vendorErrorValue({ code: 429, message: words });
+      const [latest, earliest] = [Date.parse(time) - before, Date.parse(time) - Date.now()];
+      assert.ok(wait <= latest && wait >= earliest, `${words}: ${wait}`);
+    }
+  });
 
   it('vendor errors: other invalid requests and rate limits are not payment problems', () => {
     const cases = [

@@ -34,6 +34,7 @@ export function registryDiagnostics(
     ...[...settings.providers.values()].flatMap(({ id }) => datedVersion(id, settings, registry) ?? []),
     ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }])),
     ...poolMembers(settings).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
+    ...modelPatterns(settings).flatMap(({ key, member }) => findPattern(key, member, registry, catalog) ?? []),
     ...aliasTargets(settings, registry).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
   ];
 }
@@ -46,6 +47,33 @@ function poolMembers({ values }: Settings): { readonly key: string; readonly mem
     if (path[3] !== 'models' || typeof value !== 'string') return [];
     return [{ key: path.join('.'), member: { value, origin } }];
   });
+}
+
+/** The models of limits and of the policies of organizations. */
+function modelPatterns({ values }: Settings): { readonly key: string; readonly member: ConfiguredModel }[] {
+  return values.at(['gateway']).flatMap(({ path, value, origin }) => {
+    const list = path.findLast((name) => typeof name === 'string' && /^(?:budgets|rates|allow|deny)$/.test(name));
+    const last = path.at(-1);
+    const named =
+      list === 'allow' || list === 'deny' ? path.includes('policy') : list !== undefined && last === 'model';
+    return named && typeof value === 'string' ? [{ key: path.join('.'), member: { value, origin } }] : [];
+  });
+}
+
+/** A pattern that matches no model: its provider is not configured or its model does not exist. */
+function findPattern(
+  key: string,
+  pattern: ConfiguredModel,
+  registry: Registry,
+  catalog: CatalogData,
+): Diagnostic | undefined {
+  const star = pattern.value.indexOf('*');
+  if (star < 0) return findModel(key, pattern, registry, catalog);
+  // A star in the name of the provider matches several.
+  const slash = pattern.value.indexOf('/');
+  if (slash < 0 || star < slash) return undefined;
+  const id = pattern.value.slice(0, slash);
+  return registry.providers.has(id) ? undefined : findModel(key, pattern, registry, catalog);
 }
 
 /** The targets of `gateway.aliases` that are neither pools, models with a variant, nor models of other lists. */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
+import { nearMisses } from '../../base/near-miss.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { adminScope, KEY_NAME, type Key, type RateInput } from '../../gateway/admin/api/schemas.ts';
 import { openContext, withConfig } from '../cli-context.ts';
@@ -41,12 +42,14 @@ async function runAction(gateway: GatewayAccess, { values, positionals }: Parsed
     case 'create':
       if (values.org !== undefined && values.gateway === undefined) await requireOrganization(values.org, io);
       await create(gateway, { ...values, name: values.name ?? names[0], limits: parseLimits(values) }, io);
+      if (values.gateway === undefined) await warnOfUnknownModels(parseLimits(values), io);
       return 0;
     case 'list':
       await list(gateway, values.json === true, io);
       return 0;
     case 'update':
       await update(gateway, requireName(names, values.name), values, io);
+      if (values.gateway === undefined) await warnOfUnknownModels(parseLimits(values), io);
       return 0;
     case 'rotate': {
       const grace = parseDuration(values.grace ?? GRACE);
@@ -112,6 +115,21 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
   if (settings.gateway.organizations.has(org)) return;
   const known = [...settings.gateway.organizations.keys()].join(', ') || 'none';
   throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
+}
+
+/** A limit for models that do not exist limits nothing. */
+async function warnOfUnknownModels({ budgets = [], rates = [] }: Partial<LimitSettings>, io: Io): Promise<void> {
+  const models = new Set([...budgets, ...rates].map(({ model }) => model).filter((model) => model !== '*'));
+  if (models.size === 0) return;
+  const { registry } = await openContext(io);
+  for (const model of models) {
+    const slash = model.indexOf('/');
+    const id = model.slice(0, slash);
+    if (slash < 0 || id.includes('*') || registry.providers.has(id)) continue;
+    const [near] = nearMisses(id, registry.providers.keys());
+    const hint = near === undefined ? '' : ` Did you mean “${near}${model.slice(slash)}”?`;
+    await io.err(`warning: There is no provider “${id}”, so “${model}” limits nothing.${hint}\n`);
+  }
 }
 
 async function update(gateway: GatewayAccess, name: string, options: LimitOptions, io: Io): Promise<void> {

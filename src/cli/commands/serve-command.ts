@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
-import type { Settings } from '../../config/settings/settings.ts';
+import type { Diagnostic } from '../../config/settings/settings.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -80,7 +80,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   let reloadsFailed: () => void = () => undefined;
   const events: LiveConfigurationEvents = {
     changed: (accepted) => {
-      reportReload(accepted, log);
+      reportReload(accepted, upstreams.diagnostics(), log);
       if (accepted.empty || accepted.refused.length > 0) reloadsFailed();
       // A state that is still being opened will read the current settings.
       state?.configure();
@@ -92,7 +92,10 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     upstreams.dispose();
     throw new SvcError({ errorType: 'configuration_error', ...NO_PROVIDER });
   }
-  if (worker?.first !== false) logProblems(upstreams.settings.diagnostics, log);
+  if (worker?.first !== false) {
+    logProblems([...upstreams.settings.diagnostics, ...upstreams.diagnostics()], log);
+    warnOfUnpriced(upstreams, log);
+  }
   let telemetry: Telemetry | undefined;
   let opened: OpenedState | undefined;
   // What stays open after an error would keep the process alive.
@@ -175,6 +178,23 @@ async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: G
   if (state.keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
 }
 
+/** Models that are named in a message. */
+const MOST_NAMED = 5;
+
+/** Says which configured models have no price. Models of lists without configuration are too many to name. */
+function warnOfUnpriced({ registry }: LiveConfiguration, log: FileLog): void {
+  const refs = [...registry.models.values()]
+    .filter(({ source, cost, endpoint }) => source === 'config' && cost === undefined && endpoint.problem === undefined)
+    .map(({ ref }) => ref);
+  if (refs.length === 0) return;
+  const named = refs.slice(0, MOST_NAMED).join(', ') + (refs.length > MOST_NAMED ? ', …' : '');
+  const what = refs.length === 1 ? 'A model has' : `${refs.length} models have`;
+  log.warn(
+    { models: refs.length },
+    `${what} no price, so requests count as 0 USD, and hard budgets refuse them: ${named}. Set \`cost\`, also if it is 0.`,
+  );
+}
+
 /** The link works only on this machine, once and for a few minutes. A log of the output can't be used later. */
 async function printAdminLink(url: string, state: GatewayState, io: Io): Promise<void> {
   const { hostname, port } = new URL(url);
@@ -191,7 +211,7 @@ const NO_PROVIDER = {
 };
 
 /** The log has one line for each problem, in the form of all its lines. */
-function logProblems(diagnostics: Settings['diagnostics'], log: FileLog): void {
+function logProblems(diagnostics: readonly Diagnostic[], log: FileLog): void {
   for (const { severity, path, line, column, key, message } of diagnostics) {
     if (severity === 'information') continue;
     const write = severity === 'error' ? log.error : log.warn;
@@ -199,8 +219,8 @@ function logProblems(diagnostics: Settings['diagnostics'], log: FileLog): void {
   }
 }
 
-function reportReload({ settings, refused, empty }: Accepted, log: FileLog): void {
-  logProblems(settings.diagnostics, log);
+function reportReload({ settings, refused, empty }: Accepted, more: readonly Diagnostic[], log: FileLog): void {
+  logProblems([...settings.diagnostics, ...more], log);
   const providers = settings.providers.size;
   if (empty) {
     const text = 'the configuration has no provider any more: the last valid one stays in use';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { TimeZone } from '../../base/time-zone.ts';
 import { writeUsageCsv } from '../../gateway/reports/usage-csv.ts';
 import { type Group, parseGroup } from '../../gateway/reports/usage-query.ts';
-import type { UsageReport } from '../../gateway/reports/usage-report.ts';
+import type { UsageReport, UsageSums } from '../../gateway/reports/usage-report.ts';
 import { parseUsageTime } from '../../gateway/reports/usage-times.ts';
 import { withConfig } from '../cli-context.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -20,7 +20,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const until = values.until === undefined ? undefined : parseTime(values.until, '--until', zone);
   if (until !== undefined && until < since) throw new UsageError('--until must be after --since.');
   const { key, user, org } = values;
-  const query = { since, until, by, zone, key, user, organization: org };
+  const query = { since, until, by, zone, key, user, organization: org, reasons: true };
   const report = await withGateway(withConfig(io, values.config), values.gateway, (gateway) => gateway.usage(query));
   await io.out(WRITERS[format](report, by));
   return 0;
@@ -35,7 +35,7 @@ const WRITERS = {
 function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string {
   const [first = 'model', ...rest] = by;
   const sum = { ...total, [first]: 'total', ...Object.fromEntries(rest.map((name) => [name, ''])) };
-  const head = ['REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H', 'COST USD'];
+  const head = ['REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H', 'COST USD', 'TOKENS'];
   return table(
     [...by.map((name) => name.toUpperCase()), ...head],
     [...rows, sum].map((row) => [
@@ -46,9 +46,21 @@ function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string 
       String(row.cache_read_tokens),
       String(row.cache_write_tokens),
       String(row.cache_write_1h_tokens),
-      row.cost.toFixed(6),
+      describeCost(row),
+      describeTokens(row),
     ]),
   );
+}
+
+/** Whether the tokens are those that providers reported: `reported`, or `estimated: client_left 2`. */
+function describeTokens({ requests, estimated_requests, estimate_reasons }: UsageSums): string {
+  if (estimated_requests === 0) return requests === 0 ? '' : 'reported';
+  return `${estimated_requests} estimated: ${estimate_reasons ?? 'unknown'}`;
+}
+
+/** The cost, and how many requests have none because their model has no price. */
+function describeCost({ cost, unpriced_requests: unpriced = 0 }: UsageSums): string {
+  return unpriced === 0 ? cost.toFixed(6) : `${cost.toFixed(6)} (${unpriced} without a price)`;
 }
 
 function parseGroups(text: string): Group[] {

@@ -1,6 +1,7 @@
 import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
+import { canMatchModel } from '../../config/settings/limited-models.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import type { RateInput } from '../../gateway/admin/api/schemas.ts';
 import { UsageError } from '../io.ts';
@@ -87,13 +88,19 @@ function parseRates(options: Readonly<Record<keyof Numbers, readonly string[] | 
           `${RATE_OPTIONS[kind]} must be a whole number that is at least 1, such as 60 or 10:openai/*.`,
         );
       }
-      byModel.set(model, { ...byModel.get(model), [kind]: amount });
+      const before = byModel.get(model);
+      // Of two values, both must hold.
+      byModel.set(model, { ...before, [kind]: Math.min(amount, before?.[kind] ?? amount) });
     }
   }
   return [...byModel].map(([model, numbers]) => ({ ...numbers, model }));
 }
 
+/** @throws UsageError for models that do not exist under any configuration. */
 function splitModel(text: string): string[] {
   const colon = text.indexOf(':');
-  return colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)];
+  if (colon < 0) return [text];
+  const model = text.slice(colon + 1);
+  if (canMatchModel(model)) return [text.slice(0, colon), model];
+  throw new UsageError(`“${text}”: after the colon must be a model such as openai/gpt-5, openai/* or *.`);
 }

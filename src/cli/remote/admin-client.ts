@@ -81,9 +81,17 @@ export class AdminClient implements GatewayAccess {
     await this.#call(ENDPOINTS.revokeKey, { name, body: { cut } });
   }
 
-  async usage({ since, until, by, zone, key, user, organization }: UsageQuery): Promise<UsageReport> {
+  async usage({ since, until, by, zone, key, user, organization, reasons }: UsageQuery): Promise<UsageReport> {
     const time = (at: number | undefined) => (at === undefined || at <= 0 ? undefined : new Date(at).toISOString());
-    const query = { since: time(since), until: time(until), by: by.join(','), tz: zone?.name, key, user, organization };
+    const times = { since: time(since), until: time(until), tz: zone?.name };
+    const query = {
+      ...times,
+      by: by.join(','),
+      key,
+      user,
+      organization,
+      reasons: reasons === true ? 'true' : undefined,
+    };
     const { rows, total } = await this.#call(ENDPOINTS.getUsage, { query });
     // The labels come first, as in a local report.
     const labels = (row: (typeof rows)[number]) => Object.fromEntries(by.map((each) => [each, row[each] ?? null]));

@@ -8,6 +8,7 @@ import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { MODALITIES } from '../settings/configured-model.ts';
 import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
+import { canMatchModel } from '../settings/limited-models.ts';
 
 const anything = z.record(z.string(), z.unknown());
 /**
@@ -213,15 +214,20 @@ const providerSchema = z.strictObject({
   blacklist: idList.optional().describe('Model keys that are hidden; overrides `whitelist`.'),
 });
 
-const limitedModel = z
+const limitedModelName = z
   .string()
+  .refine(canMatchModel)
+  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] });
+const limitedModel = limitedModelName
   .optional()
   .default('*')
   .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
 const each = z
   .enum(['user', 'key'])
   .optional()
-  .describe('`user` or `key`: each of them has this limit. Otherwise all share it.');
+  .describe(
+    '`user` or `key`: each of them has this limit. A key without a user is a user of its own. Otherwise all share it.',
+  );
 
 const budgetList = z.array(
   z.strictObject({
@@ -339,6 +345,12 @@ const gatewaySchema = z.strictObject({
     .optional()
     .describe(
       'Maximum requests and tokens per minute, and requests at a time, of all requests together. Or who counts rates: gateways that share a Postgres `state` count together (`state`); with `memory`, each one counts alone; with the address of a Redis or Valkey server, such as `redis://:{env:REDIS_PASSWORD}@cache:6379`, all that use it count together. Takes effect when the gateway starts.',
+    ),
+  unpricedModels: z
+    .array(limitedModelName)
+    .optional()
+    .describe(
+      'Models without a price that hard budgets admit: exact ids, `vendor/*`, or `*`. What they cost is not known, so it does not count.',
     ),
   users: z
     .record(z.string(), z.strictObject(limitFields))

@@ -30,6 +30,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
     limits: readLimits(fields),
+    unpricedModels: texts(fields.unpricedModels) ?? [],
     users: byKey(fields.users, (user) => readLimits(objectOrEmpty(user))),
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),

@@ -156,6 +156,8 @@ export interface GatewaySettings {
   /** Limits of all requests together. */
   readonly limits: LimitSettings;
   /** By the name that `svc keys create --user` gives to a key. */
+  /** Patterns of models without a price that hard budgets admit. */
+  readonly unpricedModels: readonly string[];
   readonly users: ReadonlyMap<string, LimitSettings>;
   /** Receives a POST request when a share of a budget is spent. */
   readonly alertWebhook?: Credential | undefined;

@@ -228,11 +228,20 @@ export class KeyStore {
   }
 
   #setLimits(name: string, { budgets = [], rates = [] }: Partial<LimitSettings>): void {
-    const budget = this.#database.prepare('INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?)');
+    // Of two limits for the same requests, the smaller one holds.
+    const budget = this.#database.prepare(
+      `INSERT INTO budgets VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key, model, period, zone, mode) DO UPDATE SET nano = min(nano, excluded.nano)`,
+    );
     for (const { usd, period, timeZone, mode, model } of budgets) {
       budget.run(name, model, period, timeZone, mode, toNano(usd));
     }
-    const rate = this.#database.prepare('INSERT OR REPLACE INTO rates VALUES (?, ?, ?, ?, ?)');
+    const smaller = ['requests', 'tokens', 'parallel'].map(
+      (name) => `${name} = min(coalesce(${name}, excluded.${name}), coalesce(excluded.${name}, ${name}))`,
+    );
+    const rate = this.#database.prepare(
+      `INSERT INTO rates VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, model) DO UPDATE SET ${smaller.join(', ')}`,
+    );
     for (const { requests, tokens, parallel, model } of rates) {
       rate.run(name, model, requests ?? null, tokens ?? null, parallel ?? null);
     }

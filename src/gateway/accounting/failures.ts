@@ -14,7 +14,7 @@ export function recordFailedAttempt(
 ): void {
   const { model, byok, attempt, sentAt, error } = failed;
   deps.ledger.recordFree({
-    ...commonFields(context, error),
+    ...commonFields(deps, context, principal.name, error),
     attempt,
     key: principal.name,
     organization: organization?.id ?? '',
@@ -34,7 +34,7 @@ export function recordUnanswered(deps: GatewayDeps, context: RequestContext, err
   const failed = context.attempts > 0 && error.provider !== undefined;
   const outcome = error.errorType === 'client_disconnect' ? 'client-gone' : failed ? 'failed' : 'refused';
   const row: UsageRow = {
-    ...commonFields(context, error),
+    ...commonFields(deps, context, key, error),
     attempt: 0,
     key,
     organization,
@@ -51,12 +51,12 @@ export function recordUnanswered(deps: GatewayDeps, context: RequestContext, err
 }
 
 /** No tokens, no cost. */
-function commonFields(context: RequestContext, error: SvcError) {
+function commonFields(deps: Pick<GatewayDeps, 'ledger'>, context: RequestContext, key: string, error: SvcError) {
   const { labels } = context;
   return {
     at: Date.now(),
     requestId: context.id,
-    user: context.keyUser ?? labels.user ?? '',
+    user: deps.ledger.users.of(key, context.keyUser, labels.user),
     tags: labels.tags,
     endpoint: context.logFields.route ?? '',
     errorType: error.errorType,

@@ -3,6 +3,7 @@ import type { Spend } from '../limits/budget.ts';
 import { BudgetBook } from '../limits/budget-book.ts';
 import { transaction } from '../state/transaction.ts';
 import { type UsageRow, UsageTables } from '../state/usage-tables.ts';
+import { ClientUsers } from './client-users.ts';
 
 /** Where rows are written instead of the tables of a state. */
 export interface RowStore {
@@ -37,6 +38,7 @@ const MAX_UNKNOWN = 10;
  * count the cost immediately. Rows that can't be written wait for another attempt.
  */
 export class Ledger {
+  readonly users = new ClientUsers();
   readonly #database: DatabaseSync | undefined;
   readonly #store: RowStore | undefined;
   readonly #book: BudgetBook;

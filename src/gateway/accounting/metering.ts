@@ -3,6 +3,7 @@ import type { Endpoint, Model } from '../../catalog/model.ts';
 import { chargedPrices, computePrice } from '../../catalog/price.ts';
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
+import { textTokens } from '../../wire/prompt-size.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
@@ -31,8 +32,6 @@ export interface Metered extends RelayedAnswer {
   readonly sentAt: number;
 }
 
-/** Bytes of a request's JSON, or characters of an answer, per token. */
-const A_TOKEN = 4;
 /** Bytes of an event with one token, for answers whose text is not in a known field. */
 const AN_EVENT = 200;
 
@@ -43,6 +42,9 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
   const estimated = reason !== undefined;
   const { usd, prices } = computeCost(deps, context, metered, usage, estimated);
   const cost = usd === undefined ? undefined : toNano(usd);
+  if (cost === undefined && !byok && deps.health.isNewlyUnpriced(model.ref)) {
+    deps.log.warn({ model: model.ref }, 'the model has no price: what its requests cost is not known, and not counted');
+  }
   const { principal, organization } = caller;
   const { labels } = context;
   const row: UsageRow = {
@@ -51,7 +53,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     attempt: metered.attempt,
     key: principal.name,
     organization: organization?.id ?? '',
-    user: principal.user ?? labels.user ?? '',
+    user: deps.ledger.users.of(principal.name, principal.user, labels.user),
     tags: labels.tags,
     endpoint: context.logFields.route ?? context.path,
     model: model.ref,
@@ -138,9 +140,9 @@ function atLeast(known: Usage | undefined, guessed: Usage): Usage {
 
 /** Images, files and audio are counted as such, not by their bytes (prompt-size.ts). */
 function estimate({ size }: RequestContext, { sent, received, characters }: Metered): Usage {
-  const output = characters > 0 ? characters / A_TOKEN : received / AN_EVENT;
+  const output = characters > 0 ? textTokens(characters) : Math.ceil(received / AN_EVENT);
   const { bytes = 0, tokens = 0 } = size?.media ?? {};
-  return { input: Math.ceil(Math.max(0, sent - bytes) / A_TOKEN) + tokens, output: Math.ceil(output) };
+  return { input: textTokens(Math.max(0, sent - bytes)) + tokens, output };
 }
 
 interface Charged {

@@ -22,12 +22,12 @@ export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, su
     SELECT bucket, key, cost_nano AS stored, 0 AS counted FROM usage_rollup WHERE bucket >= ?1
     UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0) FROM usage WHERE at >= ?1) AS parts
   GROUP BY bucket, key HAVING sum(stored) <> sum(counted)`;
-/** What each key, user and organization spent on each model, if it differs from all those sums. */
-export const SPENT_DIFFERENCES = `SELECT key, organization, "user", model, sum(stored) AS stored,
+/** What each key and organization spent on each model, if it differs from all those sums. */
+export const SPENT_DIFFERENCES = `SELECT key, organization, model, sum(stored) AS stored,
     sum(counted) AS counted FROM (
-    SELECT key, organization, "user", model, nano AS stored, 0 AS counted FROM spent
-    UNION ALL SELECT key, organization, "user", model, 0, cost_nano FROM usage_rollup WHERE byok = 0) AS parts
-  GROUP BY key, organization, "user", model HAVING sum(stored) <> sum(counted)`;
+    SELECT key, organization, model, nano AS stored, 0 AS counted FROM spent
+    UNION ALL SELECT key, organization, model, 0, cost_nano FROM usage_rollup WHERE byok = 0) AS parts
+  GROUP BY key, organization, model HAVING sum(stored) <> sum(counted)`;
 export const TOTALS = `SELECT (SELECT count(*) FROM usage) AS rows,
   (SELECT coalesce(sum(nano), 0) FROM spent) AS spent`;
 
@@ -46,8 +46,7 @@ export function checkState(database: DatabaseSync): StateCheck {
 export function describeCheck(buckets: readonly Row[], spent: readonly Row[], totals: Row | undefined): StateCheck {
   const bucketName = ({ bucket, key }: Row) =>
     `quarter of an hour from ${new Date(Number(bucket)).toISOString().slice(0, 16)} UTC, key ${key}`;
-  const spentName = ({ key, organization, user, model }: Row) =>
-    `key ${key}, organization ${organization}, user ${user}, model ${model}`;
+  const spentName = ({ key, organization, model }: Row) => `key ${key}, organization ${organization}, model ${model}`;
   const differences = [
     ...buckets.map((row) => difference(bucketName(row), row)),
     ...spent.map((row) => difference(spentName(row), row)),

@@ -1,11 +1,11 @@
 import { finiteNumber, isObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
+import { textTokens } from '../../wire/prompt-size.ts';
 
 /** Tokens per second of a recording, as OpenAI's transcription models count them. */
 const TOKENS_A_SECOND = 10;
 /** Bytes per second if the length is not reported: compressed speech of 64 kbit/s. */
 const BYTES_A_SECOND = 8_000;
-const CHARACTERS_A_TOKEN = 4;
 /** `01:02:03,450 --> 01:02:05,000`. VTT has a dot instead of the comma and no hours in the first hour. */
 const CUE = /-->[ \t]*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,]\d{1,3}/g;
 
@@ -17,7 +17,7 @@ export function estimateTranscript(body: Buffer | undefined, streamed: number, s
   const seconds = (isObject(value) ? reportedSeconds(value) : lastCue(text)) ?? sentBytes / BYTES_A_SECOND;
   // A token needs at least one byte of the recording.
   const input = Math.min(Math.ceil(seconds * TOKENS_A_SECOND), sentBytes);
-  return { input, output: Math.ceil((transcript.length + streamed) / CHARACTERS_A_TOKEN) };
+  return { input, output: textTokens(transcript.length + streamed) };
 }
 
 /** `usage.seconds` of a model that is billed by time, or `duration` of `verbose_json`. */

@@ -31,6 +31,7 @@ const MAX_REASONS = 20;
 /** Whether models answer, for operators. It decides nothing. */
 export class UpstreamHealth {
   readonly #unknownReasons = new Map<string, Set<string>>();
+  readonly #unpriced = new Set<string>();
   readonly #states = new Map<string, State>();
 
   /** Counts an attempt. The returned function must be called once at its end. */
@@ -61,6 +62,13 @@ export class UpstreamHealth {
     this.#unknownReasons.set(model, seen);
     if (seen.has(reason) || seen.size >= MAX_REASONS) return false;
     seen.add(reason);
+    return true;
+  }
+
+  /** Notes that a model has no price. @returns whether it is the first time. */
+  isNewlyUnpriced(model: string): boolean {
+    if (this.#unpriced.has(model)) return false;
+    this.#unpriced.add(model);
     return true;
   }
 

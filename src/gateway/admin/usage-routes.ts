@@ -16,16 +16,37 @@ export function usageRoutes(): AdminRoute[] {
   return [
     route(ENDPOINTS.getUsage, async ({ deps, context, viewer, query: input }) => {
       const { step, top, organization, model, provider, user } = input;
+      const reasons = input.reasons === 'true';
       const zone = readZone(input.tz);
       const by = readGroups(input.by);
       const since = readTime('since', input.since, zone) ?? 0;
       const until = readTime('until', input.until, zone);
       if (until !== undefined && until < since) throw invalidRequest('until', '“until” must be after “since”.');
       const key = ownFilter(viewer, input.key);
-      const query: UsageQuery = { since, until, by, step, top, zone, key, user, organization, model, provider };
+      const query: UsageQuery = {
+        since,
+        until,
+        by,
+        step,
+        top,
+        zone,
+        key,
+        user,
+        organization,
+        model,
+        provider,
+        reasons,
+      };
       const end = until ?? Date.now();
       const compared = input.format !== 'csv' && input.compare === 'previous' && since > 0;
-      const before = { ...query, step: undefined, by: [], since: Math.max(0, since - (end - since)), until: since };
+      const before = {
+        ...query,
+        step: undefined,
+        reasons: undefined,
+        by: [],
+        since: Math.max(0, since - (end - since)),
+        until: since,
+      };
       const left = whenLeft(context);
       const { report, previous } = await deps.reports.run(viewer.name, left, async () => ({
         report: await deps.admin.usage(query, left),

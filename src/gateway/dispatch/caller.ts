@@ -1,3 +1,4 @@
+import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
@@ -29,13 +30,15 @@ export function identify(deps: GatewayDeps, context: RequestContext): Caller {
 
 /** The organization is not checked yet, so that requests with a wrong one count too. */
 function enterLimits(
-  { limits }: GatewayDeps,
+  { limits, settings }: GatewayDeps,
   context: RequestContext,
   { name, organization }: Principal,
 ): RequestLimits | undefined {
   const found = limits.of(name, namedOrganization(context) ?? organization) ?? limits.of(name, organization);
   if (found === undefined) return undefined;
-  const request = new RequestLimits(found, (headers) => context.addHeaders(headers));
+  const admitsUnpriced = (model: string) =>
+    settings().gateway.unpricedModels.some((pattern) => matchesModelPattern(pattern, model));
+  const request = new RequestLimits(found, (headers) => context.addHeaders(headers), admitsUnpriced);
   context.onEnd(() => request.release());
   request.enter();
   return request;
@@ -60,7 +63,7 @@ export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller
 /** Whether budgets allow a model: something is left, the model is free, or the organization pays for it (BYOK). */
 export function withinBudget(context: RequestContext, caller: Caller, model: ServedModel): boolean {
   if (caller.limits === undefined) return true;
-  return caller.limits.allows(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
+  return caller.limits.allows(model.ref, estimateRequest(context, model, paysItself(caller, model)));
 }
 
 /**
@@ -70,7 +73,7 @@ export function withinBudget(context: RequestContext, caller: Caller, model: Ser
 export function reserve(context: RequestContext, caller: Caller, model: ServedModel): () => void {
   const { limits } = caller;
   if (limits === undefined) return () => undefined;
-  limits.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
+  limits.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)));
   return () => limits.unreserve(model.ref);
 }
 

@@ -2,38 +2,37 @@ import { toNano } from '../../base/money.ts';
 import { chargedPrices, highestInput, isPaid } from '../../catalog/price.ts';
 import type { ModelCost, Prices } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
-import type { Media } from '../accounting/prompt-size.ts';
+import { type Media, mostTextTokens, textTokens } from '../../wire/prompt-size.ts';
+
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
 import type { RequestContext, RequestSize } from '../http/request-context.ts';
 import type { Estimate } from '../limits/request-limits.ts';
 import type { ServedModel } from './pipeline.ts';
 import type { PriceDemands } from './price-demands.ts';
 
-/** Most texts have more bytes per token. A budget must not be exceeded, so the cost is rather estimated too high. */
-const BYTES_PER_TOKEN = 3;
-/** The same for rates, which are corrected when the answer ends. */
-const USUAL_BYTES_PER_TOKEN = 4;
 /** Bytes of a recording per token, of input and of output. */
 const RECORDED_BYTES_PER_TOKEN = 400;
 
 /** The size of a form with a recording. */
 export function recordingSize(bytes: number): RequestSize {
   const tokens = Math.ceil(bytes / RECORDED_BYTES_PER_TOKEN);
-  return { bytes: tokens * BYTES_PER_TOKEN, output: tokens };
+  return { bytes: 0, output: tokens, media: { bytes: 0, tokens } };
 }
 
 /**
- * What a request will probably use: its input, and for the cost as much output as it allows, at the highest prices that
+ * What a request will probably use: its input, and for the cost, which must not be estimated too low, as much output as it allows, at the highest prices that
  * it asks for. A cheaper service tier is not certain: the provider may serve the usual one.
  */
 export function estimateRequest(context: RequestContext, model: EstimatedModel, byok: boolean): Estimate {
   const { bytes, output, media = NO_MEDIA, demands = NO_DEMANDS } = context.size ?? recordingSize(0);
   const text = Math.max(0, bytes - media.bytes);
-  const tokens = Math.ceil(text / USUAL_BYTES_PER_TOKEN) + media.tokens;
+  const tokens = textTokens(text) + media.tokens;
   const { cost, limit, options } = model;
-  if (cost === undefined || byok || !isPaid(cost)) return { tokens, nano: 0 };
+  if (byok) return { tokens, nano: 0 };
+  if (cost === undefined) return { tokens, nano: 0, unpriced: true };
+  if (!isPaid(cost)) return { tokens, nano: 0 };
   const most = limit?.output || UNKNOWN_LIMIT.output;
-  const usage = { input: Math.ceil(text / BYTES_PER_TOKEN) + media.tokens, output: Math.min(output ?? most, most) };
+  const usage = { input: mostTextTokens(text) + media.tokens, output: Math.min(output ?? most, most) };
   const prices = dearest(cost, usage, [...demands.served, ...servedOf(options)]);
   const searches = demands.searches * 1_000_000 * (prices.fees?.web_search ?? 0);
   const micro =

@@ -5,10 +5,10 @@ import { isStaleConnection } from '../../provider/retry.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
+import { measureMedia } from '../../wire/prompt-size.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
 import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
 import { type Metered, meter } from '../accounting/metering.ts';
-import { measureMedia } from '../accounting/prompt-size.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { HEARTBEAT_MS } from '../http/heartbeat.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
@@ -119,7 +119,19 @@ async function serveInference<M extends ServedModel>(
     if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(attempts, fallback));
   }
   if (request.stream === true) context.startHeartbeat(deps.heartbeatMs ?? HEARTBEAT_MS);
-  await tryInOrder(attempts, candidates, requested.pool?.settings.hedgeAfter);
+  await tryInOrder(attempts, usedUpLast(attempts, candidates), requested.pool?.settings.hedgeAfter);
+}
+
+/** A model whose account is used up is tried after its fallbacks. Members of pools are in order already. */
+function usedUpLast<M extends ServedModel>(
+  { deps, caller }: Attempts<M>,
+  candidates: readonly Candidate<M>[],
+): readonly Candidate<M>[] {
+  if (candidates.length < 2) return candidates;
+  const left = candidates.filter(
+    ({ pool, model }) => pool === undefined && deps.pools.health.isUsedUp(healthName(caller, model)),
+  );
+  return left.length === 0 ? candidates : [...candidates.filter((each) => !left.includes(each)), ...left];
 }
 
 /** The members of a pool in order, or the model itself. @throws SvcError 403 if no member of the pool may be used. */
@@ -226,10 +238,12 @@ async function attempt<M extends ServedModel>(
 ): Promise<SvcError | undefined> {
   const { model } = candidate;
   if (candidate.pool) context.logFields.member = model.ref;
-  const member = candidate.pool && deps.pools.health.begin(healthName(caller, model));
+  const name = healthName(caller, model);
+  const member = candidate.pool && deps.pools.health.begin(name);
   const upstream = deps.health.begin(model.ref);
   const ended = (result: AttemptResult) => {
-    member?.(result);
+    if (member) member.end(result);
+    else deps.pools.health.noteAccount(name, result);
     upstream(result);
   };
   for (let again = request.repeatable; ; again = false) {
@@ -238,7 +252,7 @@ async function attempt<M extends ServedModel>(
     context.attempts += 1;
     const sent = { model, attempt: context.attempts, sentAt: performance.now() };
     const record = context.record?.attempt(model);
-    const options = record || race ? { race, headers: record?.headers } : NO_OPTIONS;
+    const options = record || race || member ? { race, headers: record?.headers, begun: member?.begun } : NO_OPTIONS;
     try {
       giveBack = reserve(context, caller, model);
       const credential = credentialFor(caller.organization, model, deps.settings());

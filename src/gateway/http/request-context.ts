@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
-import type { Media } from '../accounting/prompt-size.ts';
+import type { Media } from '../../wire/prompt-size.ts';
 import type { PriceDemands } from '../dispatch/price-demands.ts';
 import type { RequestRecord } from '../telemetry/telemetry.ts';
 import type { HeldBodies } from './body-memory.ts';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
+import { isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
 
 /** The names by which a client attributes a request, for the ledger. They grant nothing. */
 export interface RequestLabels {
@@ -15,7 +15,7 @@ const MAX_VALUE = 256;
 const NONE: RequestLabels = {};
 
 /**
- * Reads the user (`user`, `safety_identifier`, `metadata.user_id`) and the tags (`metadata`, then `X-Svc-Tags`) of a
+ * Reads the user (`user`, `safety_identifier`, `metadata.user_id`), without its session, and the tags (`metadata`, then `X-Svc-Tags`) of a
  * request. Tags beyond the limits are ignored.
  */
 export function readLabels(header: string | undefined, body: JsonObject): RequestLabels {
@@ -23,7 +23,8 @@ export function readLabels(header: string | undefined, body: JsonObject): Reques
   if (header === undefined && metadata === undefined && user === undefined && safety_identifier === undefined)
     return NONE;
   const { user_id, ...rest } = objectOrEmpty(metadata);
-  const named = nonEmptyString(user) ?? nonEmptyString(safety_identifier) ?? nonEmptyString(user_id);
+  const found = nonEmptyString(user) ?? nonEmptyString(safety_identifier) ?? nonEmptyString(user_id);
+  const named = found === undefined ? undefined : stableUser(found);
   const tags = new Map<string, string>();
   for (const name in rest) addMember(tags, name, rest[name]);
   for (const item of (header ?? '').slice(0, MAX_TAGS * (MAX_NAME + MAX_VALUE)).split(',')) addText(tags, item);
@@ -31,6 +32,28 @@ export function readLabels(header: string | undefined, body: JsonObject): Reques
     ...(named === undefined ? {} : { user: plain(named, MAX_VALUE) }),
     ...(tags.size === 0 ? {} : { tags: Object.fromEntries(tags) }),
   };
+}
+
+/** Members of Claude Code's JSON that are the same in each session, the best one first. */
+const STABLE_MEMBERS = ['account_uuid', 'account_id', 'user_id', 'device_id'];
+const SESSION = '_session_';
+const ACCOUNT = '_account_';
+
+/**
+ * The part of a user that is the same in each session. Claude Code sends `user_<hash>_account_<id>_session_<id>`, or
+ * JSON with `device_id`, `account_uuid` and `session_id`. @returns undefined if only a session is named.
+ */
+function stableUser(text: string): string | undefined {
+  if (text.startsWith('{')) {
+    const value = parseJson(text);
+    if (!isObject(value)) return text;
+    return STABLE_MEMBERS.map((name) => nonEmptyString(value[name])).find((member) => member !== undefined);
+  }
+  const session = text.lastIndexOf(SESSION);
+  if (session < 0) return text;
+  const owner = text.slice(0, session);
+  const account = owner.lastIndexOf(ACCOUNT);
+  return nonEmptyString(account < 0 ? owner : owner.slice(account + ACCOUNT.length) || owner.slice(0, account));
 }
 
 function addMember(tags: Map<string, string>, name: string, value: unknown): void {

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import { toNano } from '../../base/money.ts';
 import type { BudgetSettings, GatewaySettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 
@@ -52,7 +53,8 @@ export function rulesFor(
   ) =>
     sources.flatMap(([scope, settings]) =>
       (settings === undefined ? [] : list(settings)).flatMap((each) => {
-        if (each.each === 'user') return user === undefined ? [] : rule(each, { ...scope, user });
+        // A key without a user is a user of its own, so that no key escapes the limit.
+        if (each.each === 'user') return rule(each, { ...scope, ...(user === undefined ? { key } : { user }) });
         return rule(each, each.each === 'key' ? { ...scope, key } : scope);
       }),
     );
@@ -68,6 +70,22 @@ export function budgetRule({ usd, model, period, timeZone, mode }: BudgetSetting
 
 function rateRule({ each: _, ...rest }: RateSettings, scope: Scope): RateRule {
   return { ...rest, scope };
+}
+
+/** The rule that holds if both do. They have the same id. */
+export function stricterBudget(one: BudgetRule | undefined, other: BudgetRule): BudgetRule {
+  return one === undefined || other.nano < one.nano ? other : one;
+}
+
+/** The rule that holds if both do. They have the same id. */
+export function stricterRate(one: RateRule | undefined, other: RateRule): RateRule {
+  if (one === undefined) return other;
+  const smallest = (of: 'requests' | 'tokens' | 'parallel') => {
+    const [a, b] = [one[of], other[of]];
+    return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+  };
+  const numbers = { requests: smallest('requests'), tokens: smallest('tokens'), parallel: smallest('parallel') };
+  return { scope: one.scope, model: one.model, ...defined(numbers) };
 }
 
 /** Two rules with the same id count the same requests. */

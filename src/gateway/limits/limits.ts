@@ -2,7 +2,16 @@ import type { GatewaySettings, LimitSettings } from '../../config/settings/setti
 import { OPERATOR } from '../access/authentication.ts';
 import type { Budget, Spend } from './budget.ts';
 import type { BudgetBook } from './budget-book.ts';
-import { type BudgetRule, budgetId, rateId, rulesFor, type Subject } from './limit-rules.ts';
+import {
+  type BudgetRule,
+  budgetId,
+  type RateRule,
+  rateId,
+  rulesFor,
+  type Subject,
+  stricterBudget,
+  stricterRate,
+} from './limit-rules.ts';
 import { Rate } from './rate.ts';
 import type { SharedRates } from './rate-share.ts';
 
@@ -97,15 +106,17 @@ export class Limits {
       ...rulesFor(subject, this.#settings, subject.limits),
     }));
     const budgets = new Map<string, BudgetRule>();
-    const rates = new Map<string, Rate>();
+    const rateRules = new Map<string, RateRule>();
+    // Several rules may count the same requests. All of them hold.
     for (const each of rules) {
-      for (const rule of each.budgets) budgets.set(budgetId(rule), rule);
-      for (const rule of each.rates) {
-        const id = rateId(rule);
-        const rate = rates.get(id) ?? this.#rates.get(id) ?? new Rate(rule, this.#shared?.shares(id));
-        rate.rule = rule;
-        rates.set(id, rate);
-      }
+      for (const rule of each.budgets) budgets.set(budgetId(rule), stricterBudget(budgets.get(budgetId(rule)), rule));
+      for (const rule of each.rates) rateRules.set(rateId(rule), stricterRate(rateRules.get(rateId(rule)), rule));
+    }
+    const rates = new Map<string, Rate>();
+    for (const [id, rule] of rateRules) {
+      const rate = this.#rates.get(id) ?? new Rate(rule, this.#shared?.shares(id));
+      rate.rule = rule;
+      rates.set(id, rate);
     }
     this.#rates = rates;
     const users = this.#keys.flatMap(({ key, user }) => (user === undefined ? [] : [[key, user] as const]));

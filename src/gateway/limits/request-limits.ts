@@ -11,7 +11,15 @@ export interface Estimate {
   readonly tokens: number;
   /** Nano-USD; 0 if the request costs nothing, or the organization pays for it with its own credential. */
   readonly nano: number;
+  /** The model has no price: what the request costs is not known. */
+  readonly unpriced?: boolean;
 }
+
+/** An estimate of which only the cost counts. */
+export type CostEstimate = Omit<Estimate, 'tokens'>;
+
+/** A used-up budget refuses what is not known to be free. */
+const LEAST_NANO = 1;
 
 /** Seconds after which a running request of an average length has ended. */
 const RESERVED_WAIT_MS = 2_000;
@@ -23,15 +31,24 @@ const SHARE_WAIT_MS = 1_000;
 export class RequestLimits {
   readonly #limits: CallerLimits;
   readonly #addHeaders: (headers: Readonly<Record<string, string>>) => void;
+  readonly #admitsUnpriced: (model: string) => boolean;
   readonly #running: Rate[] = [];
   #tokens: { readonly rates: readonly Rate[]; readonly amount: number } | undefined;
   /** What running attempts have reserved, by model. */
   readonly #reserved = new Map<string, { readonly budgets: readonly Budget[]; readonly nano: number }>();
 
-  /** @param addHeaders adds headers to the answer, also to a refusal. */
-  constructor(limits: CallerLimits, addHeaders: (headers: Readonly<Record<string, string>>) => void) {
+  /**
+   * @param addHeaders adds headers to the answer, also to a refusal.
+   * @param admitsUnpriced whether hard budgets admit a model without a price.
+   */
+  constructor(
+    limits: CallerLimits,
+    addHeaders: (headers: Readonly<Record<string, string>>) => void,
+    admitsUnpriced: (model: string) => boolean,
+  ) {
     this.#limits = limits;
     this.#addHeaders = addHeaders;
+    this.#admitsUnpriced = admitsUnpriced;
   }
 
   /**
@@ -52,7 +69,7 @@ export class RequestLimits {
    * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded.
    */
   admit(model: string, estimate: Estimate): void {
-    this.reserve(model, estimate.nano);
+    this.reserve(model, estimate);
     const { general, ofModels } = this.#limits;
     const others = ofModels.filter((rate) => rate.countsModel(model));
     this.#take(others);
@@ -65,9 +82,12 @@ export class RequestLimits {
   }
 
   /** Reserves the estimated cost of an attempt, once for each model. @throws SvcError 402 usage_limit_exceeded. */
-  reserve(model: string, nano: number): void {
+  reserve(model: string, { nano: known, unpriced = false }: CostEstimate): void {
+    const nano = unpriced ? LEAST_NANO : known;
     if (nano === 0 || this.#reserved.has(model)) return;
     const budgets = this.#limits.budgets.filter((budget) => budget.countsModel(model));
+    const strict = unpriced && !this.#admitsUnpriced(model) && budgets.find(({ rule }) => rule.hard);
+    if (strict) throw priceUnknown(strict, model);
     const over = budgets.find((budget) => !budget.allows(nano));
     if (over !== undefined) throw usedUp(over, nano);
     const hard = budgets.filter(({ rule }) => rule.hard);
@@ -83,10 +103,13 @@ export class RequestLimits {
   }
 
   /** Whether budgets are left for a model, if it is tried after the others. */
-  allows(model: string, nano: number): boolean {
+  allows(model: string, { nano: known, unpriced = false }: CostEstimate): boolean {
+    const nano = unpriced ? LEAST_NANO : known;
     if (nano === 0) return true;
+    const refused = unpriced && !this.#admitsUnpriced(model);
     return this.#limits.budgets.every((budget) => {
       if (!budget.countsModel(model)) return true;
+      if (refused && budget.rule.hard) return false;
       let own = 0;
       for (const reserved of this.#reserved.values()) if (reserved.budgets.includes(budget)) own += reserved.nano;
       return budget.allows(nano - own);
@@ -127,6 +150,16 @@ function tooFast({ rate: { rule }, of, limit, waitMs }: Excess): SvcError {
     message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}.`,
     retryable: true,
     retryAfterMs: waitMs,
+  });
+}
+
+/** A hard budget can't hold for a model whose requests cost an unknown amount. */
+function priceUnknown({ rule }: Budget, model: string): SvcError {
+  return new SvcError({
+    errorType: 'usage_limit_exceeded',
+    message: `${capitalized(describeBudget(rule))}, is hard, and the price of ${model} is not known.`,
+    action:
+      'Use a model with a price. If you run this gateway, set `cost` of the model, or allow it in `gateway.unpricedModels`.',
   });
 }
 

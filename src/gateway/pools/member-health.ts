@@ -22,6 +22,14 @@ export interface MemberReport {
   readonly firstByteMs?: number | undefined;
 }
 
+/** An attempt at a member. */
+export interface MemberAttempt {
+  /** To be called when the member's output begins: a member that recovers gets requests again at once. */
+  begun(): void;
+  /** Must be called once at its end. */
+  end(result: AttemptResult): void;
+}
+
 interface State {
   inFlight: number;
   /** Failures since the last answer. */
@@ -30,6 +38,8 @@ interface State {
   until: number;
   cause: string | undefined;
   failedAt: number | undefined;
+  /** The cool-down is because of the account. */
+  account: boolean;
   /** After the cool-down, one request tries whether the member answers again. */
   probing: boolean;
   firstByteMs: number | undefined;
@@ -42,12 +52,12 @@ interface CoolDown {
   readonly maxMs: number;
 }
 
-/** The provider refuses the gateway's account: a person must fix it. */
+/** The provider refuses the gateway's account, or a quota of the account for a long time is used up. */
 const ACCOUNT: CoolDown = { firstMs: 60_000, maxMs: 600_000 };
 const RATE: CoolDown = { firstMs: 5_000, maxMs: 60_000 };
 const TIMEOUT: CoolDown = { firstMs: 10_000, maxMs: 120_000 };
 const FAILURE: CoolDown = { firstMs: 1_000, maxMs: 60_000 };
-/** Longest `Retry-After` that is believed, so that a wrong one does not remove a member for a day. */
+/** Longest `Retry-After` of a rate limit that is believed, so that a wrong one does not remove a member for a day. */
 const MAX_RETRY_AFTER_MS = 600_000;
 /** The share of a new measurement in the typical time to the first byte. */
 const NEW_SHARE = 0.3;
@@ -89,19 +99,45 @@ export class MemberHealth {
     return state.firstByteMs * 2 ** (-(this.#now() - state.measuredAt) / FORGET_MS);
   }
 
-  /** Counts an attempt. The returned function must be called once at its end. */
-  begin(member: string): (result: AttemptResult) => void {
+  /** Counts an attempt at a member of a pool. */
+  begin(member: string): MemberAttempt {
     const state = this.#state(member);
-    const probe = state.until !== 0 && !state.probing && this.#now() >= state.until;
+    let probe = state.until !== 0 && !state.probing && this.#now() >= state.until;
     if (probe) state.probing = true;
     state.inFlight += 1;
-    return (result) => {
-      state.inFlight -= 1;
+    const endProbe = () => {
       if (probe) state.probing = false;
-      if (result === undefined) return;
-      if ('error' in result) this.#failed(member, state, result.error, result.byok);
-      else this.#answered(member, state, result.firstByteMs);
+      probe = false;
     };
+    return {
+      begun: () => {
+        if (!probe) return;
+        endProbe();
+        this.#answered(member, state, 0);
+      },
+      end: (result) => {
+        state.inFlight -= 1;
+        endProbe();
+        if (result === undefined) return;
+        if ('error' in result) this.#failed(member, state, result.error, result.byok);
+        else this.#answered(member, state, result.firstByteMs);
+      },
+    };
+  }
+
+  /** Notes the result of an attempt at a model that was named itself. Only a used-up account causes a pause. */
+  noteAccount(model: string, result: AttemptResult): void {
+    if (result === undefined) return;
+    const state = this.#states.get(model);
+    if ('error' in result) {
+      const { error, byok } = result;
+      if (!byok && coolDownKind(error) === ACCOUNT) this.#failed(model, state ?? this.#state(model), error, byok);
+    } else if (state?.account === true) this.#answered(model, state, 0);
+  }
+
+  /** Whether a model is left alone because its account is used up or refused. */
+  isUsedUp(model: string): boolean {
+    return this.#states.get(model)?.account === true && this.coolingMs(model) > 0;
   }
 
   report(): MemberReport[] {
@@ -120,6 +156,7 @@ export class MemberHealth {
       until: 0,
       cause: undefined,
       failedAt: undefined,
+      account: false,
       probing: false,
       firstByteMs: undefined,
       measuredAt: 0,
@@ -132,6 +169,7 @@ export class MemberHealth {
     if (state.until !== 0) this.#log.info({ member }, 'the member of a pool answers again');
     state.failures = 0;
     state.until = 0;
+    state.account = false;
     if (firstByteMs <= 0) return;
     const known = state.firstByteMs ?? firstByteMs;
     state.firstByteMs = known + (firstByteMs - known) * NEW_SHARE;
@@ -146,6 +184,7 @@ export class MemberHealth {
     // Requests that were sent before the first failure must not shorten the cool-down that it caused.
     state.until = Math.max(state.until, this.#now() + wait);
     state.cause = error.errorType;
+    state.account = coolDownKind(error) === ACCOUNT;
     state.failedAt = Date.now();
     const fields = { member, error: error.errorType, upstreamStatus: error.upstreamStatus, byok };
     this.#log.warn({ ...fields, ms: Math.round(wait) }, 'the member of a pool gets no requests for a while');
@@ -173,11 +212,15 @@ function coolDown(error: SvcError, failures: number): number | undefined {
   const kind = coolDownKind(error);
   if (kind === undefined) return undefined;
   const wait = Math.min(kind.firstMs * 2 ** Math.min(failures, 20), kind.maxMs);
-  return error.retryAfterMs === undefined ? wait : Math.min(Math.max(error.retryAfterMs, 1_000), MAX_RETRY_AFTER_MS);
+  if (error.retryAfterMs === undefined) return wait;
+  // Google names seconds although its quota of a day is used up.
+  if (kind === ACCOUNT) return Math.max(error.retryAfterMs, wait);
+  return Math.min(Math.max(error.retryAfterMs, 1_000), MAX_RETRY_AFTER_MS);
 }
 
-function coolDownKind({ errorType, hiddenProblem, provider, status }: SvcError): CoolDown | undefined {
+function coolDownKind({ errorType, hiddenProblem, provider, status, quotaUsedUp }: SvcError): CoolDown | undefined {
   if (provider === undefined) return undefined;
+  if (quotaUsedUp) return ACCOUNT;
   switch (hiddenProblem ?? errorType) {
     case 'client_disconnect':
       return undefined;

@@ -193,6 +193,11 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
       }
       const { sql: text, values } = usageSql(query, plan, tag);
       report.add(await sql(toPostgres(text), values));
+      if (query.reasons === true) {
+        const rows = [{ since: query.since, until: query.until ?? Number.MAX_SAFE_INTEGER }];
+        const found = usageSql(query, { quarters: [], rows }, tag, "details::json ->> 'estimated'");
+        report.addReasons(await sql(toPostgres(found.sql), found.values));
+      }
       return report.end();
     };
     return this.#connection.transaction(REPORT_MS, make, { snapshot: true, signal });
@@ -277,20 +282,22 @@ async function readFound(sql: Sql, keys: readonly Row[]): Promise<readonly Store
   });
 }
 
+/** Of two limits for the same requests, the smaller one holds. `least` ignores null. */
 async function setLimits(sql: Sql, name: string, { budgets, rates }: Partial<LimitSettings>): Promise<void> {
   if (budgets !== undefined) await sql('DELETE FROM budgets WHERE key = $1', [name]);
   if (rates !== undefined) await sql('DELETE FROM rates WHERE key = $1', [name]);
   for (const { usd, period, timeZone, mode, model } of budgets ?? []) {
     await sql(
       `INSERT INTO budgets VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (key, model, period, zone, mode) DO UPDATE SET nano = excluded.nano`,
+        ON CONFLICT (key, model, period, zone, mode) DO UPDATE SET nano = least(budgets.nano, excluded.nano)`,
       [name, model, period, timeZone, mode, toNano(usd)],
     );
   }
   for (const { requests, tokens, parallel, model } of rates ?? []) {
     await sql(
       `INSERT INTO rates VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key, model)
-        DO UPDATE SET requests = excluded.requests, tokens = excluded.tokens, parallel = excluded.parallel`,
+        DO UPDATE SET requests = least(rates.requests, excluded.requests), tokens = least(rates.tokens, excluded.tokens),
+          parallel = least(rates.parallel, excluded.parallel)`,
       [name, model, requests ?? null, tokens ?? null, parallel ?? null],
     );
   }

@@ -99,7 +99,8 @@ const WRITE = `WITH inserted AS (
       OR s.length = 86400000 AND s.start = late.hour - late.hour % 86400000),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),
   spends AS (
-    INSERT INTO spent AS s (${GROUP}, nano) SELECT ${GROUP}, sum(cost_nano) FROM paid GROUP BY ${GROUP} ORDER BY ${GROUP}
+    INSERT INTO spent AS s (${GROUP}, nano) SELECT key, organization, '', model, sum(cost_nano) FROM paid
+    GROUP BY key, organization, model ORDER BY key, organization, model
     ON CONFLICT (${GROUP}) DO UPDATE SET nano = s.nano + excluded.nano),
   counted AS (
     SELECT w.id, sum(row.cost_nano) AS nano FROM paid row JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),

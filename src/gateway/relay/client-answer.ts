@@ -89,6 +89,7 @@ export class ClientAnswer {
   /** From here on this upstream answers, and no other. */
   #begin(): RequestContext {
     this.#request.attempt?.race?.claim();
+    this.#request.attempt?.begun?.();
     return this.#context;
   }
 

@@ -37,7 +37,7 @@ export async function answerWithEvents(
   const events = watch.over(ask({ transport, signal: clientAbort.signal, stream, byok: apiKey !== undefined, ...own }));
   const answer = { id: context.id, model, created: Math.floor(Date.now() / 1000), object };
   try {
-    if (stream) await streamed(context, events, new FimStreamWriter(answer));
+    if (stream) await streamed(context, events, new FimStreamWriter(answer), attempt.begun);
     else context.sendJson(200, writeFimAnswer(answer, await all(events)));
   } catch (thrown) {
     if (!clientAbort.signal.aborted) throw thrown;
@@ -83,13 +83,21 @@ class Watch {
   }
 }
 
-async function streamed(context: RequestContext, events: AsyncIterable<Event>, writer: FimStreamWriter): Promise<void> {
+async function streamed(
+  context: RequestContext,
+  events: AsyncIterable<Event>,
+  writer: FimStreamWriter,
+  begun: AttemptOptions['begun'],
+): Promise<void> {
   const { response } = context;
   for await (const event of events) {
     if (event.type === 'error' && !context.answerBegun) throw event.error;
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
-    if (!context.answerBegun) context.writeStreamHead();
+    if (!context.answerBegun) {
+      begun?.();
+      context.writeStreamHead();
+    }
     context.touchHeartbeat();
     if (!response.write(text)) await drained(response);
   }

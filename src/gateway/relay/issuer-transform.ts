@@ -47,6 +47,10 @@ export class IssuerTransform implements ResponseTransform {
     return this.#inner.model;
   }
 
+  get unknownReason(): string | undefined {
+    return this.#inner.unknownReason;
+  }
+
   get failed(): SvcError | undefined {
     return this.#inner.failed;
   }

@@ -10,6 +10,8 @@ import type { ResponseTransform } from './response-transform.ts';
 export interface AttemptOptions {
   /** The same request is sent to another upstream too. */
   readonly race?: Entrant | undefined;
+  /** Called before the first byte of the answer is sent to the client. */
+  readonly begun?: (() => void) | undefined;
   /** Headers for the upstream, in addition to those of the target. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

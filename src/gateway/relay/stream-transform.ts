@@ -1,10 +1,18 @@
-import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
+import {
+  arrayOrEmpty,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from '../../base/json.ts';
 import { errorBody, errorFrame } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort, invalidJson, ofProvider } from '../../wire/errors/upstream-errors.ts';
 import { vendorError } from '../../wire/errors/vendor-errors.ts';
 import type { Usage } from '../../wire/event.ts';
-import { brokenAnswer, isFailure } from '../../wire/finish-reason.ts';
+import { brokenAnswer, isFailure, readFinish } from '../../wire/finish-reason.ts';
 import type { Frame } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
@@ -23,6 +31,8 @@ const FINISH_REASON = REASONS['chat-completions'];
 const ERROR = Buffer.from('error"');
 /** Milliseconds that comments at the start wait for an event, which may be an error that needs its own status. */
 const COMMENTS_WAIT_MS = 5000;
+/** Empty chunks of more bytes than this are sent. */
+const MAX_EMPTY_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 /** The key of an error is within this number of characters from the start of a whole answer. */
 const ERROR_WITHIN = 200;
@@ -66,6 +76,11 @@ export class StreamTransform implements ResponseTransform {
   #characters = 0;
   #model: string | undefined;
   #commentsSince: number | undefined;
+  /** Chat Completions: chunks before the first output. They wait, so that a fallback can answer after a failure. */
+  #empty = NOTHING;
+  #hasOutput = false;
+  /** The reason of the answer's end, if it is not known. */
+  unknownReason: string | undefined;
   failed: SvcError | undefined;
 
   constructor(options: StreamTransformOptions) {
@@ -96,7 +111,10 @@ export class StreamTransform implements ResponseTransform {
   pass(received: Buffer): Buffer {
     if (!this.#inspected) this.#inspectFirst(received);
     if (!this.#inspected && this.#waitsWithComments()) return NOTHING;
-    const frames = this.#format === 'responses' ? received : this.#beforeError(received);
+    const passed = this.#format === 'responses' ? received : this.#beforeError(received);
+    if (this.#waitsForOutput(passed)) return NOTHING;
+    const frames = this.#empty.length === 0 ? passed : Buffer.concat([this.#empty, passed]);
+    this.#empty = NOTHING;
     this.#latest = frames;
     this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
@@ -112,27 +130,41 @@ export class StreamTransform implements ResponseTransform {
     return now - this.#commentsSince < COMMENTS_WAIT_MS;
   }
 
+  /** Whether the frames up to now have no output: many servers send a chunk with the role first. */
+  #waitsForOutput(frames: Buffer): boolean {
+    if (this.#chat === undefined || this.#hasOutput) return false;
+    const wait =
+      this.#empty.length + frames.length <= MAX_EMPTY_BYTES && new SseDecoder().push(frames).every(isEmptyChunk);
+    if (wait) this.#empty = Buffer.concat([this.#empty, frames]);
+    else this.#hasOutput = true;
+    return !this.#hasOutput;
+  }
+
   /**
    * Chat Completions has no event for an error within an answer. Servers send `error` in a chunk, some go on after it.
-   * A finish reason that says that the answer broke off is an error too, also in Messages.
+   * A finish reason that says that the answer broke off is an error too, also in Messages; so is one that is not known
+   * if the answer has no output.
    */
   #beforeError(frames: Buffer): Buffer {
-    if (!(this.#chat && frames.includes(ERROR)) && this.#brokenReason(frames) === undefined) return frames;
+    const broken = this.#brokenReason(frames) !== undefined || (this.#chat && this.unknownReason && !this.#hasOutput);
+    if (!(this.#chat && frames.includes(ERROR)) && !broken) return frames;
     const all = new SseDecoder().push(frames);
+    let output = this.#hasOutput;
     for (const [at, frame] of all.entries()) {
-      this.failed = this.#errorOf(frame);
+      output ||= this.#chat === undefined || hasOutput(objectOrEmpty(parseJson(frame.data)));
+      this.failed = this.#errorOf(frame, output);
       if (this.failed !== undefined) return Buffer.from(all.slice(0, at).map(frameText).join(''));
     }
     return frames;
   }
 
-  #errorOf({ data }: Frame): SvcError | undefined {
+  #errorOf({ data }: Frame, output: boolean): SvcError | undefined {
     if (this.#chat && data.includes('"error"') && holdsError(parseJson(data))) return this.#vendorError(data);
-    const reason = this.#brokenReason(Buffer.from(data));
+    const reason = this.#brokenReason(Buffer.from(data)) ?? (output ? undefined : this.unknownReason);
     return reason === undefined ? undefined : ofProvider(brokenAnswer(reason), this.#options.provider);
   }
 
-  /** The reason of the answer's end, if it says that the answer broke off. */
+  /** The reason of the answer's end, if it says that the answer broke off. Notes one that is not known. */
   #brokenReason(bytes: Buffer): string | undefined {
     if (this.#format === 'responses') return undefined;
     const member = REASONS[this.#format];
@@ -141,6 +173,8 @@ export class StreamTransform implements ResponseTransform {
       if (bytes[start] !== 0x22) continue;
       const reason = bytes.toString('latin1', start + 1, Math.max(start + 1, bytes.indexOf(0x22, start + 1)));
       if (isFailure(reason)) return reason;
+      const finish = readFinish(reason);
+      if (finish !== 'failed' && finish.reason === 'other') this.unknownReason = finish.native;
     }
     return undefined;
   }
@@ -156,6 +190,10 @@ export class StreamTransform implements ResponseTransform {
 
   end(): TransformEnd {
     if (this.#chat?.done) return { bytes: NOTHING };
+    if (!this.#finished && this.#chat !== undefined && this.#empty.length > 0) {
+      // Nothing but empty chunks came, so nothing was sent.
+      return { bytes: NOTHING, error: answerCutShort({ provider: this.#options.provider }) };
+    }
     if (!this.#finished) {
       const error = answerCutShort({ provider: this.#options.provider });
       return { bytes: this.fail(error), error };
@@ -194,6 +232,10 @@ export class StreamTransform implements ResponseTransform {
     if (!endsLikeJson(tail)) throw invalidJson();
     const reason = this.#brokenReason(body);
     if (reason !== undefined) throw brokenAnswer(reason);
+    const { unknownReason } = this;
+    if (this.#chat && unknownReason !== undefined && !hasOutput(objectOrEmpty(parseJson(body.toString('utf8'))))) {
+      throw brokenAnswer(unknownReason);
+    }
     return body;
   }
 
@@ -251,6 +293,27 @@ export class StreamTransform implements ResponseTransform {
     const last = new SseDecoder().push(this.#latest).at(-1);
     return finiteNumber(objectOrEmpty(parseJson(last?.data ?? '')).sequence_number) ?? 0;
   }
+}
+
+/** A chunk that has neither output nor usage or a reason of the end. */
+function isEmptyChunk({ data }: Frame): boolean {
+  const chunk = parseJson(data);
+  if (!isObject(chunk) || isObject(chunk.usage) || holdsError(chunk)) return false;
+  const choices = arrayOrEmpty(chunk.choices).map(objectOrEmpty);
+  return choices.length > 0 && !hasOutput(chunk) && choices.every(({ finish_reason: reason }) => !reason);
+}
+
+/** Whether a chunk or a whole answer has text, reasoning, calls or anything else but a role. */
+function hasOutput({ choices }: JsonObject): boolean {
+  return arrayOrEmpty(choices).some((choice) => {
+    const { delta, message, text } = objectOrEmpty(choice);
+    const parts = Object.entries(objectOrEmpty(delta ?? message));
+    return Boolean(text) || parts.some(([name, value]) => name !== 'role' && Boolean(value) && !isEmptyList(value));
+  });
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** Some servers send `"error": null` with every chunk. */

@@ -27,6 +27,8 @@ export interface UsageQuery {
   readonly provider?: string | undefined;
   /** Divides the time: each row then has the `start` of its part. */
   readonly step?: Step | undefined;
+  /** Also counts why usage is estimated. Reads all rows of the time. */
+  readonly reasons?: boolean | undefined;
   /** With `step`: rows only of this many groups, those with the highest cost. */
   readonly top?: number | undefined;
 }

@@ -34,6 +34,13 @@ export interface UsageSums {
   readonly byok_cost: number;
   /** Requests whose tokens are estimated because the upstream did not report them. */
   readonly estimated_requests: number;
+  /**
+   * Only with `reasons`. Why attempts are estimated, with their number: `client_left 2, not_reported 1`. `unknown`: an
+   * older release wrote them. Null: none is, or their rows were removed.
+   */
+  readonly estimate_reasons?: string | null;
+  /** Only with `reasons`. Requests of models without a price: their cost is not known. */
+  readonly unpriced_requests?: number;
   /** Null: no answer had a first byte. */
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p95_ms: number | null;
@@ -103,6 +110,12 @@ function* readInParts(database: DatabaseSync, query: UsageQuery, cache: SumCache
       report.add(part);
       yield;
     }
+    if (query.reasons === true) {
+      for (const part of readReasons(database, query)) {
+        report.addReasons(part);
+        yield;
+      }
+    }
     return report.end();
   } finally {
     if (own) database.exec('COMMIT');
@@ -121,14 +134,24 @@ function* readSums(database: DatabaseSync, query: UsageQuery, cache: SumCache): 
   for (const part of plan.sealed) {
     yield cache.find(part, sums) ?? cache.sum(part, sums, readSealed(database, part.size, part.start));
   }
-  const tag = (name: string) => `tags ->> '$."${name}"'`;
   const read = (part: Pick<ReportPlan, 'quarters' | 'rows'>) => {
-    const { sql, values } = usageSql(query, part, tag);
+    const { sql, values } = usageSql(query, part, sqliteTag);
     return database.prepare(sql).iterate(...values);
   };
   yield read({ ...plan, rows: [] });
   for (const part of divideRows(database, plan.rows)) yield read(part);
 }
+
+/** The estimated rows of the time, by their reasons. */
+function* readReasons(database: DatabaseSync, query: UsageQuery): Generator<Rows> {
+  const { since, until = Number.MAX_SAFE_INTEGER } = query;
+  for (const part of divideRows(database, [{ since, until }])) {
+    const { sql, values } = usageSql(query, part, sqliteTag, "details ->> '$.estimated'");
+    yield database.prepare(sql).iterate(...values);
+  }
+}
+
+const sqliteTag = (name: string) => `tags ->> '$."${name}"'`;
 
 /** Only groups by tag read more than a quarter of an hour from single rows. A busy quarter may have many of them. */
 function* divideRows(database: DatabaseSync, rows: readonly Span[]): Generator<Pick<ReportPlan, 'quarters' | 'rows'>> {
@@ -196,6 +219,8 @@ export class UsageSum {
   readonly #query: UsageQuery;
   readonly #label: ReturnType<typeof labeler>;
   readonly #cells = new Map<string, Summed>();
+  /** The numbers of estimated attempts by reason. */
+  readonly #reasons = new Map<Sums, Map<string, number>>();
 
   constructor(query: UsageQuery) {
     this.#query = query;
@@ -209,6 +234,31 @@ export class UsageSum {
     }
   }
 
+  /** Takes rows of `usageSql` with a reason. */
+  addReasons(rows: Rows): void {
+    for (const row of rows) {
+      const sums = sumsOf(this.#cells, this.#label(row));
+      const found = this.#reasons.get(sums) ?? new Map<string, number>();
+      this.#reasons.set(sums, addTo(found, String(row.reason ?? 'unknown'), Number(row[ESTIMATED] ?? 0)));
+      if (Number(row.unpriced) === 1) addTo(found, UNPRICED, Number(row.sum_0 ?? 0));
+    }
+  }
+
+  #withReasons(sums: Sums, reasons = this.#reasons.get(sums)) {
+    if (this.#query.reasons !== true) return {};
+    const counted = [...(reasons ?? [])]
+      .filter(([reason, count]) => count > 0 && reason !== UNPRICED)
+      .sort(([, a], [, b]) => b - a);
+    const estimate_reasons = counted.map(([reason, count]) => `${reason} ${count}`).join(', ') || null;
+    return { estimate_reasons, unpriced_requests: reasons?.get(UNPRICED) ?? 0 };
+  }
+
+  #total(sums: Sums): UsageSums {
+    const all = new Map<string, number>();
+    for (const counts of this.#reasons.values()) for (const [reason, count] of counts) addTo(all, reason, count);
+    return { ...describeSums(sums), ...this.#withReasons(sums, all) };
+  }
+
   end(): UsageReport {
     const { by, step, top } = this.#query;
     const cells = [...this.#cells.values()];
@@ -216,7 +266,8 @@ export class UsageSum {
     for (const { sums } of cells) addSums(total, sums);
     if (step === undefined) {
       const sorted = cells.sort(isChronological(by) ? byLabels : byCost);
-      return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
+      const rows = sorted.map((each) => ({ ...describeGroup(by, each), ...this.#withReasons(each.sums) }));
+      return { rows, total: this.#total(total) };
     }
     const [steps, groups] = [new Map<string, Summed>(), new Map<string, Summed>()];
     for (const { labels, sums } of cells) {
@@ -228,13 +279,17 @@ export class UsageSum {
     const rows = cells.filter(({ labels }) => shown.has(labels.slice(1).join('\0'))).sort(byLabels);
     return {
       rows: rows.map((each) => describeGroup(['start', ...by], each)),
-      total: describeSums(total),
+      total: this.#total(total),
       series: {
         steps: [...steps.values()].sort(byLabels).map((each) => describeGroup(['start'], each)),
         groups: largest.map((each) => describeGroup(by, each)),
       },
     };
   }
+}
+
+function addTo(counts: Map<string, number>, name: string, count: number): Map<string, number> {
+  return counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
 function addSums(to: Sums, sums: ArrayLike<number>): void {
@@ -298,6 +353,9 @@ function isChronological(by: readonly Group[]): boolean {
 
 type Summed = { readonly labels: readonly (string | null)[]; readonly sums: Sums };
 const COST = SUM_COLUMNS.findIndex(({ of }) => of === 'cost_nano');
+/** Counted beside the reasons of estimates. */
+const UNPRICED = 'unpriced';
+const ESTIMATED = SUM_NAMES[SUM_COLUMNS.findIndex(({ of }) => of === 'estimated')] ?? '';
 const LATENCY = SUM_COLUMNS.length - LATENCY_COLUMNS.length;
 
 function byCost(a: Summed, b: Summed): number {

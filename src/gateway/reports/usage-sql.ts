@@ -28,16 +28,23 @@ const ROLLUP_COLUMNS = SUM_COLUMNS.map(({ of, when }) => sumSql(of, when));
 /** The same columns for rows of single requests. */
 const ROW_COLUMNS = SUM_COLUMNS.map(({ of, when }) => sumSql(ROW_SUMS.get(of) ?? of, when));
 
+/** Whether a row of an answer has no cost, because no price is known. */
+const UNPRICED = 'CASE WHEN cost_nano IS NULL AND input IS NOT NULL THEN 1 ELSE 0 END';
+const NO_REASON = ['NULL AS reason', '0 AS unpriced'];
+
 /**
  * A statement for SQLite and Postgres, and the values of its parameters `?1`, `?2` and so on.
  *
  * @param quarters times of whole quarters of an hour, which are read from their sums. @param rows times of single rows.
  * @param tag an expression for the value of a tag, whose name contains no quotation mark that is not doubled.
+ * @param reason an expression for the reason of an estimate: only rows that are estimated or have no price, in groups by
+ *   `reason` and `unpriced` too.
  */
 export function usageSql(
   query: UsageQuery,
   { quarters, rows }: Pick<ReportPlan, 'quarters' | 'rows'>,
   tag: (name: string) => string,
+  reason?: string,
 ): { readonly sql: string; readonly values: readonly string[] } {
   const { by, step, key, user, organization, model, provider } = query;
   const tags = by.filter((each) => each.startsWith('tag:'));
@@ -57,6 +64,7 @@ export function usageSql(
       ...tagColumns.map(([value, name]) =>
         single ? `CASE WHEN tags <> '' THEN ${value} END AS ${name}` : `NULL AS ${name}`,
       ),
+      ...(reason === undefined ? [] : single ? [`${reason} AS reason`, `${UNPRICED} AS unpriced`] : NO_REASON),
     ];
     const summed = (single ? ROW_COLUMNS : ROLLUP_COLUMNS).map((name, index) => `${name} AS sum_${index}`);
     // `column1` is the name of the first column in both databases. No row matches the first time, which sets the types.
@@ -64,9 +72,11 @@ export function usageSql(
       ({ since, until, period }) => `(${since}, ${until}, ${period ?? 'NULL'})`,
     );
     return `SELECT ${[...labels, ...summed].join(', ')} FROM (VALUES ${times.join(', ')}) AS times CROSS JOIN ${table}
-      WHERE ${at} >= column1 AND ${at} < column2 ${where}`;
+      WHERE ${at} >= column1 AND ${at} < column2 ${where}
+      ${reason !== undefined && single ? `AND (estimated = 1 OR ${UNPRICED} = 1)` : ''}`;
   };
   const names = [...fields, ...(periods ? ['bucket'] : []), ...tagColumns.map(([, name]) => name)];
+  if (reason !== undefined) names.push('reason', 'unpriced');
   const sums = SUM_NAMES.map((name) => `sum(${name}) AS ${name}`);
   const sql = `SELECT ${[...names, ...sums].join(', ')} FROM (
     ${part('usage_rollup', 'bucket', quarters)} UNION ALL

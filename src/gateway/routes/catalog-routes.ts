@@ -8,6 +8,7 @@ import { findModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { codexList } from './codex-models.ts';
 
 /** The lists (spec 2.3, 4.1). A key is optional. An organization's policy filters the lists (spec 4.2.5). */
 export function catalogRoutes(deps: GatewayDeps): Route[] {
@@ -25,16 +26,18 @@ export function catalogRoutes(deps: GatewayDeps): Route[] {
     },
   });
   return [
-    list(
-      '/models',
-      (organization) => offered(deps, organization),
-      (models, context) => (wantsAnthropic(context) ? anthropicList(models) : openAIList(models.map(modelItem))),
-    ),
+    list('/models', (organization) => offered(deps, organization), writeModels),
     { method: 'GET', path: '/models/*', handle: (context, params) => retrieve(deps, context, params['*'] ?? '') },
     list('/providers', (organization) => providers(deps, organization)),
     list('/embedding-models', (organization) => embeddingModels(deps, organization)),
     list('/transcription-models', (organization) => transcriptionModels(deps, organization)),
   ];
+}
+
+/** In the form that the client expects. */
+function writeModels(models: readonly Model[], context: RequestContext): unknown {
+  if (wantsAnthropic(context)) return anthropicList(models);
+  return context.query.has('client_version') ? codexList(models) : openAIList(models.map(modelItem));
 }
 
 function openAIList(data: unknown[]): unknown {

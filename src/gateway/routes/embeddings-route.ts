@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { textTokens } from '../../wire/prompt-size.ts';
 import { optionalCount } from '../../wire/request-fields.ts';
 import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
@@ -8,10 +9,10 @@ import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
+import { EmbeddingsTransform, requestedForm } from '../relay/embeddings-transform.ts';
 import { relayBody } from '../relay/relay.ts';
-import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
-/** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. */
+/** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. The client gets the form that it requested. */
 export function embeddingsRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/embeddings',
@@ -34,7 +35,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
           const byok = credential !== undefined;
           const target = upstreamTarget(model.endpoint, '/embeddings', undefined, credential?.secret.reveal());
           const body = spliceBody(received, model.id);
-          const transform = new WholeBodyTransform(model.provider, byok);
+          const transform = new EmbeddingsTransform(model.provider, byok, requestedForm(received.value));
           const answer = await relayBody(deps.dispatcher, context, {
             target,
             model,
@@ -45,7 +46,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
             attempt,
           });
           // Vectors do not count as output.
-          return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };
+          return { ...answer, estimate: { input: textTokens(body.length), output: 0 } };
         },
       };
     },

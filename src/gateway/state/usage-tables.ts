@@ -90,17 +90,23 @@ export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
 const ADD = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${SUMS.map(() => '?').join(', ')}) ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`;
-const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, ?, ?, ?)
+/** Without users: clients may name very many, and totals are kept for ever. Reports by user read the rollup. */
+const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, '', ?, ?)
   ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
 
 /** Removes the sealed day and hour of a bucket (sealing.ts). */
 const UNSEAL = `DELETE FROM usage_sealed
   WHERE length = 86400000 AND start = ?1 - ?1 % 86400000 OR length = 3600000 AND start = ?1 - ?1 % 3600000`;
 
+/** The user of a key stays; one that a client named does not, because the first bucket is kept for ever. */
+const KEPT_USER = `CASE WHEN "user" = (SELECT k."user" FROM keys k WHERE k.name = usage_rollup.key) THEN "user" ELSE '' END`;
+
 /** Statements for SQLite and Postgres that make the bucket `?1` a part of the first one. */
 export const MERGE_BUCKET = [
   `INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
-    SELECT 0, ${DIMENSIONS.replace('bucket, ', '')}, ${SUMS.join(', ')} FROM usage_rollup WHERE bucket = ?1
+    SELECT 0, key, organization, kept, model, provider, byok, outcome, ${SUMS.map((name) => `sum(${name})`).join(', ')}
+    FROM (SELECT usage_rollup.*, ${KEPT_USER} AS kept FROM usage_rollup WHERE bucket = ?1) AS merged
+    GROUP BY key, organization, kept, model, provider, byok, outcome
     ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${SUMS.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')}`,
   'DELETE FROM usage_rollup WHERE bucket = ?1',
 ] as const;
@@ -141,7 +147,7 @@ export class UsageTables {
       const { key, organization, user, model, provider, byok, outcome } = row;
       this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
       const nano = values[COST] ?? 0;
-      if (!byok && nano !== 0) this.#spend.run(key, organization, user, model, nano);
+      if (!byok && nano !== 0) this.#spend.run(key, organization, model, nano);
     }
   }
 

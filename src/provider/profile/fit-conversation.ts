@@ -16,6 +16,7 @@ import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { ReasoningSignature } from '../../wire/event.ts';
 import { typedMedia } from '../../wire/media.ts';
 import { toolInput } from '../../wire/messages/tool-input.ts';
+import { mostTokens } from '../../wire/prompt-size.ts';
 import { cleanSchema } from '../../wire/tools/clean-schema.ts';
 import { fitReasoning, reasons } from './fit-reasoning.ts';
 import type { Rules } from './rules.ts';
@@ -49,7 +50,9 @@ export function fitConversation(
     model: model.id,
     maxTokens:
       maxTokens === undefined
-        ? outputTokens(model, outputCap, () => promptTokens(conversation))
+        ? outputTokens(model, outputCap, () =>
+            mostTokens([conversation.system, conversation.turns, conversation.tools]),
+          )
         : Math.min(maxTokens, most),
   };
   const { reasoning: asked, ...rest } = fitted;
@@ -193,19 +196,4 @@ function joinRoles(turns: readonly Turn[]): Turn[] {
 
 function isCall({ type }: AssistantPart): boolean {
   return type === 'tool-call';
-}
-
-/** Fewer than vendors state for English, because code and other languages have fewer. */
-const CHARACTERS_A_TOKEN = 3;
-const TOKENS_A_MEDIUM = 1_600;
-
-/** A high estimate of the tokens of a prompt. */
-function promptTokens({ system, turns, tools }: Conversation): number {
-  let media = 0;
-  const text = JSON.stringify([system, turns, tools], (_key, value) => {
-    const isMedium = ['image', 'file', 'audio'].includes(value?.type);
-    if (isMedium) media += 1;
-    return isMedium ? undefined : value;
-  });
-  return Math.ceil(text.length / CHARACTERS_A_TOKEN) + media * TOKENS_A_MEDIUM;
 }

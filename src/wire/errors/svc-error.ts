@@ -112,8 +112,10 @@ export interface SvcErrorInit {
   readonly retryable?: boolean;
   /** A sentence that tells the user how to solve the problem. */
   readonly action?: MessageText | string;
-  /** Milliseconds to wait before a retry, if the upstream sent them. */
+  /** Milliseconds to wait before a retry, if the upstream named them in a header or in the body of its error. */
   readonly retryAfterMs?: number;
+  /** A quota of hours, a day or longer is used up: a retry in the next seconds can't succeed. */
+  readonly quotaUsedUp?: boolean;
   /** The dotted path of the invalid request field. */
   readonly param?: string;
   /** The vendor's error code, for logs and for clients that match on it. */
@@ -142,6 +144,7 @@ export class SvcError extends Error {
   readonly retryable: boolean;
   readonly actionText: MessageText | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly quotaUsedUp: boolean;
   readonly param: string | undefined;
   readonly code: string | undefined;
   readonly hiddenProblem: AccountProblem | undefined;
@@ -162,6 +165,7 @@ export class SvcError extends Error {
     this.retryable = init.retryable ?? false;
     this.actionText = typeof init.action === 'string' ? verbatim(init.action) : init.action;
     this.retryAfterMs = init.retryAfterMs;
+    this.quotaUsedUp = init.quotaUsedUp ?? false;
     this.param = init.param;
     this.code = init.code;
     this.hiddenProblem = init.hiddenProblem;

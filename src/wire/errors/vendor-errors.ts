@@ -9,6 +9,8 @@ import {
   parseJson,
   tokenCount,
 } from '../../base/json.ts';
+import { accountLimit } from './account-limits.ts';
+import { namedWaitMs } from './named-wait.ts';
 import {
   ACCOUNT_PROBLEMS,
   formatMessage,
@@ -88,21 +90,6 @@ const REQUESTED_WORDS = [
 /** Anthropic's words if a lower `max_tokens` is enough. Claude Code lowers it when it reads them. */
 const OUTPUT_TOO_LARGE = /`max_tokens` exceed context limit/;
 
-/**
- * Codes and types for an account without funds that have the status of another problem. OpenAI: insufficient_quota and
- * billing_not_active with 429, billing_hard_limit_reached with 400; Moonshot: exceeded_current_quota_error with 429;
- * Anthropic: billing_error.
- */
-const PAYMENT_CODES = new Set([
-  'insufficient_quota',
-  'billing_not_active',
-  'billing_hard_limit_reached',
-  'exceeded_current_quota_error',
-  'billing_error',
-]);
-/** Anthropic reports it as an invalid request, with status 400. */
-const PAYMENT_WORDS = /your credit balance is too low/i;
-
 /** Converts an upstream's error answer to an `SvcError` (spec 7, statuses in docs/errors.md). */
 export function vendorError(failure: VendorFailure): SvcError {
   const error = reportedError(failure);
@@ -119,7 +106,7 @@ function reportedError(failure: Omit<VendorFailure, 'byok'>): SvcError {
     upstreamStatus: failure.status,
     code: fields.code,
     param: fields.param,
-    retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
+    retryAfterMs: statedWaitMs(failure.header, body, fields.message),
   });
   const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
   if (isContextExceeded(fields, status)) return make(contextExceeded(fields));
@@ -128,7 +115,10 @@ function reportedError(failure: Omit<VendorFailure, 'byok'>): SvcError {
     fields.message === undefined
       ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
       : verbatim(fields.message);
-  if (isPaymentProblem(fields, status)) return make(paymentProblem(failure.provider, formatMessage(message)));
+  const limit =
+    status === 402 ? 'funds' : accountLimit([fields.code, fields.type], [fields.message ?? '', ...quotaIds(body)]);
+  if (limit === 'funds') return make(paymentProblem(failure.provider, formatMessage(message)));
+  if (limit === 'quota') return make({ errorType: 'rate_limit_exceeded', message, quotaUsedUp: true });
   switch (status) {
     case 401:
     case 403:
@@ -313,9 +303,13 @@ function contextMessage(limit: string | undefined, words: string | undefined): M
       );
 }
 
-function isPaymentProblem({ code = '', type = '', message = '' }: ErrorFields, status: number): boolean {
-  if (status === 402 || PAYMENT_CODES.has(code) || PAYMENT_CODES.has(type)) return true;
-  return status === 400 && PAYMENT_WORDS.test(message);
+/** The names of the quotas in Google's `google.rpc.QuotaFailure`. */
+function quotaIds(body: unknown): string[] {
+  const outer = objectOrEmpty(Array.isArray(body) ? body[0] : body);
+  const details = objectOrEmpty(outer.error).details;
+  if (!Array.isArray(details)) return [];
+  const violations = details.flatMap((detail) => objectOrEmpty(detail).violations);
+  return violations.flatMap((violation) => nonEmptyString(objectOrEmpty(violation).quotaId) ?? []);
 }
 
 function paymentProblem(provider: string, words: string): SvcErrorInit {
@@ -340,6 +334,13 @@ function fallbackMessage(provider: string, status: number): MessageText {
   return provider === ''
     ? msg('The provider answered with status {0} and no explanation.', status)
     : msg('{0} answered with status {1} and no explanation.', provider, status);
+}
+
+/** The wait that the headers or the body of an error name, in milliseconds. */
+function statedWaitMs(header: HeaderReader | undefined, body: unknown, message: string | undefined) {
+  const now = Date.now();
+  const named = namedWaitMs(Array.isArray(body) ? body[0] : body, message, now);
+  return (header && retryAfterMs(header, now)) ?? named;
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canMatchModel } from '../../../config/settings/limited-models.ts';
 import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
 import { ADMIN_SCOPES } from './admin-scopes.ts';
 
@@ -40,7 +41,12 @@ export const sessionInput = z.union([
 export const link = z.object({ token: z.string(), path: z.string(), expires_at: time });
 
 const PERIODS = ['total', 'day', 'week', 'month'] as const;
-const modelPattern = z.string().min(1).max(300).default('*');
+const modelPattern = z
+  .string()
+  .max(300)
+  .refine(canMatchModel)
+  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *' })
+  .default('*');
 
 export const budgetInput = z.strictObject({
   usd: z.number().min(0).max(1_000_000),
@@ -178,6 +184,8 @@ export const usageQuery = z.strictObject({
   /** `previous` adds the total of the period of the same length before `since`. */
   compare: z.enum(['previous']).optional(),
   format: z.enum(['json', 'csv']).default('json'),
+  /** Also says why usage is estimated. Reads all rows of the time, so it takes longer. */
+  reasons: z.enum(['true']).optional(),
 });
 
 /** Sums of the ledger. A row also has a member for each name in `by`, with null for no name. */
@@ -204,6 +212,10 @@ export const usageSums = z.object({
   byok_cost: usd,
   /** Requests whose tokens are estimated because the upstream did not report them. */
   estimated_requests: count,
+  /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
+  estimate_reasons: z.string().nullable().exactOptional(),
+  /** With `reasons`: requests of models without a price. */
+  unpriced_requests: count.exactOptional(),
   /** Time to the first byte of an answer, to within 15 %. Null: no answer, or grouped by tag. */
   first_byte_p50_ms: milliseconds.nullable(),
   first_byte_p95_ms: milliseconds.nullable(),

@@ -79,7 +79,11 @@ function ModelTable({ models }: { models: readonly Model[] }) {
     { name: t('Health'), cell: ({ health }: Model) => <HealthText of={health} /> },
     { name: t('Running'), look: 'number' as const, cell: ({ health }: Model) => formatCount(health.in_flight) },
     { name: t('First byte'), look: 'number' as const, cell: ({ health }: Model) => firstByte(health) },
-    { name: t('Input, USD per million'), look: 'number' as const, cell: (model: Model) => price(model.price?.input) },
+    {
+      name: t('Input, USD per million'),
+      look: 'number' as const,
+      cell: (model: Model) => (model.price === null ? t('No price is known.') : price(model.price.input)),
+    },
     { name: t('Cached'), look: 'number' as const, cell: (model: Model) => price(model.price?.cache_read) },
     { name: t('Output, USD per million'), look: 'number' as const, cell: (model: Model) => price(model.price?.output) },
     {

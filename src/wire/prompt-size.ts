@@ -1,7 +1,9 @@
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../base/json.ts';
 
-/** Characters of text per token, as vendors state it for English. */
+/** Characters of text, or bytes of a request's JSON, per token, as vendors state it for English. */
 const CHARACTERS_A_TOKEN = 4;
+/** Code and other languages have fewer. For what must not be exceeded: budgets and the context window. */
+const FEWEST_CHARACTERS_A_TOKEN = 3;
 /**
  * Tokens of an image: a large one has at most about this number (Anthropic, "Vision": width × height / 750). Other
  * vendors count less.
@@ -27,18 +29,36 @@ export interface Media {
   readonly tokens: number;
 }
 
-/** What a prompt contains. */
+/** What a prompt contains: values of any of the three formats, or parts of a `Conversation`. */
 interface PromptSize {
+  /** Names of members are text too. */
+  readonly names: boolean;
   /** Characters of text. */
   characters: number;
   bytes: number;
   tokens: number;
 }
 
+/** The tokens of a text or of the JSON around it, without a part that is not text. */
+export function textTokens(length: number): number {
+  return Math.ceil(length / CHARACTERS_A_TOKEN);
+}
+
+/** As `textTokens`, but rather too many. */
+export function mostTextTokens(length: number): number {
+  return Math.ceil(length / FEWEST_CHARACTERS_A_TOKEN);
+}
+
+/** The tokens of a prompt, rather too many. The names of members count too: a schema consists of them. */
+export function mostTokens(prompt: readonly unknown[]): number {
+  const size = measure(prompt, true);
+  return mostTextTokens(size.characters) + size.tokens;
+}
+
 /** The tokens of a prompt: a quarter of its characters, and its images, files and audio. At least 1. */
 export function estimateTokens(prompt: readonly unknown[]): number {
   const size = measure(prompt);
-  return Math.max(1, Math.ceil(size.characters / CHARACTERS_A_TOKEN) + size.tokens);
+  return Math.max(1, textTokens(size.characters) + size.tokens);
 }
 
 /** Words that each request with media contains. */
@@ -51,8 +71,8 @@ export function measureMedia(bytes: Buffer, body: unknown): Media | undefined {
   return size.tokens === 0 ? undefined : { bytes: size.bytes, tokens: size.tokens };
 }
 
-function measure(prompt: unknown): PromptSize {
-  const size: PromptSize = { characters: 0, bytes: 0, tokens: 0 };
+function measure(prompt: unknown, names = false): PromptSize {
+  const size: PromptSize = { names, characters: 0, bytes: 0, tokens: 0 };
   visit(prompt, size);
   return size;
 }
@@ -61,7 +81,13 @@ function measure(prompt: unknown): PromptSize {
 function visit(value: unknown, size: PromptSize): void {
   if (typeof value === 'string') addText(value, size);
   else if (Array.isArray(value)) for (const item of value) visit(item, size);
-  else if (isObject(value) && !addMedia(value, size)) for (const name in value) visit(value[name], size);
+  else if (isObject(value) && !addMedia(value, size)) for (const name in value) addMember(name, value[name], size);
+}
+
+function addMember(name: string, value: unknown, size: PromptSize): void {
+  // With its quotes and its colon.
+  if (size.names) size.characters += name.length + 3;
+  visit(value, size);
 }
 
 const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,100};base64,/;
@@ -80,11 +106,12 @@ function addBase64(type: string, base64: string, size: PromptSize): void {
   else if (type.startsWith('video/')) size.tokens += TOKENS_A_VIDEO;
   else if (type === 'application/pdf') size.tokens += countPages(base64) * TOKENS_A_PAGE;
   // A text file: three bytes in four characters.
-  else size.tokens += Math.ceil((base64.length * 3) / 4 / CHARACTERS_A_TOKEN);
+  else size.tokens += textTokens((base64.length * 3) / 4);
 }
 
 /** Adds a content part that is not text, in the form of any of the three formats. */
 function addMedia(part: Readonly<Record<string, unknown>>, size: PromptSize): boolean {
+  if (isObject(part.media)) return addPart(part.type, part.media, size);
   switch (part.type) {
     case 'image':
     case 'document':
@@ -107,6 +134,18 @@ function addMedia(part: Readonly<Record<string, unknown>>, size: PromptSize): bo
     default:
       return false;
   }
+}
+
+/** The media of a part of a `Conversation`. */
+function addPart(type: unknown, media: Readonly<Record<string, unknown>>, size: PromptSize): boolean {
+  if (media.kind === 'data' && typeof media.base64 === 'string') {
+    const known = typeof media.mediaType === 'string' ? media.mediaType : '';
+    addBase64(type === 'image' ? 'image/png' : type === 'audio' ? 'audio/wav' : known, media.base64, size);
+    return true;
+  }
+  if (media.kind !== 'url' && media.kind !== 'id') return false;
+  size.tokens += type === 'image' ? TOKENS_AN_IMAGE : TOKENS_A_PAGE;
+  return true;
 }
 
 /** `source` of Messages: base64, an address, an uploaded file, or text, whose members are visited. */
