@@ -1,3 +1,9 @@
+/** A block with a whole Markdown file. */
+const README = [
+  ...['```markdown', '# Title', '', '```bash', 'npm install todo', '```', '', '## Use', ''],
+  ...['```js', 'run();', '```', '', 'The end.', '```'],
+].join('\n');
+
 /** Markdown where an incremental writer can go wrong: one case of each construct of CommonMark and GFM, and their borders. */
 export const CORPUS: Readonly<Record<string, string>> = {
   paragraphs: 'One.\nStill one.\n\nTwo.  \nwith a break\\\nand another.\n\n\n\nThree.',
@@ -15,6 +21,14 @@ export const CORPUS: Readonly<Record<string, string>> = {
   'fence after text without a blank line': 'text\n```sh\nls\n```\nmore text\n```sh\npwd\n```',
   'fence in a list': '1. first\n\n   ```ts\n   const a = 1;\n   ```\n\n2. second\n   ```\n   x\n   ```\n3. third',
   'fence in a quotation': '> ```js\n> let x\n> ```\n> more\n\nout',
+  'Markdown in a fence': `Save it:\n\n${README}\nThat was all.\n\n## After`,
+  'Markdown in a fence without an end': '```markdown\n# T\n\n```bash\nnpm i\n```\nThe end.',
+  'Markdown in a fence in a list':
+    '1. Save it:\n\n   ```md\n   # T\n   ```js\n   run();\n   ```\n   The end.\n   ```\n2. next',
+  'Markdown in an indented fence': '  ```md\n  # T\n   ```js\n  run();\n  ```\n  end\n  ```\nafter',
+  'a fence in code that is not Markdown': '```js\n`\n```ts\n`\n```\nafter\n```',
+  'prices and shells':
+    'From $5 to $10, or $5, or 10$. Set $HOME/bin:$PATH, ${a}/${b} and $(a)/$(b). \\[link\\](x) $$ and $$',
   'inline code with many ticks': '`a` ``b ` c`` ```d```\n\n``unclosed ` and on',
   'backticks that are no fence': '``` not a fence ``` here\n\n```also`not\n\n`` x',
   'bullet lists': '- a\n- b\n  - c\n    - d\n- e\n\npara\n\n* f\n* g\n\n+ h',

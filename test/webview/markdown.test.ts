@@ -117,4 +117,48 @@ describe('Markdown that arrives in pieces', () => {
     });
     assert.deepEqual({ blocks, equal }, { blocks: 25, equal: true });
   });
+
+  /** The texts of the elements that a selector finds in a text. */
+  function found(text: string, selector: string): Promise<readonly string[]> {
+    return inPage(
+      page,
+      'the document is inspected',
+      ({ text, selector }) => {
+        const { writeWhole } = window as unknown as { writeWhole: (root: HTMLElement, text: string) => void };
+        const root = document.createElement('div');
+        writeWhole(root, text);
+        return [...root.querySelectorAll(selector)].map((each) => each.textContent ?? '');
+      },
+      { text, selector },
+    );
+  }
+
+  it('Markdown: a block that contains a Markdown file is one block with the whole file', async () => {
+    const file = '# Title\n\n```bash\nnpm install\n```\n\n## Use\n\n```js\nrun();\n```\n\nThe end.';
+    const text = `Save this:\n\n\`\`\`markdown\n${file}\n\`\`\`\n\nThat was all.`;
+    assert.deepEqual(await found(text, 'pre code'), [file]);
+    assert.deepEqual(await found(text, 'h2'), []);
+  });
+
+  const NO_FORMULAS = [
+    'It costs $5 and $10.',
+    'Between $5, or 10$ a month.',
+    'From $100 (was 120$) on.',
+    'Pay $5k or $10k.',
+    'Set $HOME and $PATH.',
+    'Set $HOME/bin:$PATH.',
+    'Set $HOME, $PATH, and $',
+    'Join ${a}/${b} and $(a)/$(b).',
+    'Read `$a` and `$b`, or $a and `$b$`.',
+    'The process $$ and $$.',
+    'Escaped \\[link\\](x) and \\(see below\\).',
+  ];
+  for (const text of NO_FORMULAS) {
+    it(`Markdown: no formula: ${text}`, async () => assert.deepEqual(await found(text, '.math'), []));
+  }
+
+  it('Markdown: formulas', async () => {
+    const text = 'With $x$, $2 + 2 = 4$, $ABC$, $\\alpha_1$, \\(y\\), $$\\int f$$ and $10$.';
+    assert.equal((await found(text, '.math')).length, 7);
+  });
 });

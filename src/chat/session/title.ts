@@ -1,4 +1,5 @@
 import type { Model } from '../../catalog/model.ts';
+import { textOfAnswer } from '../../wire/answer-content.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import type { Attachment } from '../attachment.ts';
 import { type Message, messageText } from '../transcript.ts';
@@ -35,7 +36,7 @@ export function titleRequest(messages: readonly Message[], model: Model): Conver
 
 /** The title in a model's answer: its first line without quotation marks. Empty if there is none. */
 export function titleInAnswer(answer: string): string {
-  const line = answer
+  const line = textOfAnswer(answer)
     .trim()
     .split('\n', 1)[0]
     ?.replace(/^[#*"'“„«\s]{0,8}/, '');

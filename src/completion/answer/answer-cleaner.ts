@@ -1,3 +1,4 @@
+import { EXPLANATION, FENCE_LINE, INTRODUCTION, isSentence } from '../../wire/answer-content.ts';
 import { afterOrphanTag } from '../../wire/reasoning-tags.ts';
 
 /**
@@ -19,13 +20,6 @@ const FOREIGN = [CONTROL_TEXT, FORBIDDEN, DIRECTION_OVERRIDE, INVISIBLE, JOINER]
 export function hasForeignText(text: string, code: string): boolean {
   return FOREIGN.some((pattern) => text.search(pattern) >= 0 && code.search(pattern) < 0);
 }
-
-const FENCE = /^\s*(?:```|~~~)/;
-/** The first words of sentences with which chat models introduce code. */
-const INTRODUCTION =
-  /^(?:sure|certainly|of course|absolutely|okay|great|here(?:'s|’s| is| are)|the (?:completed?|completion|missing|following|code|rest|updated)|to complete|i(?:'ll|’ll|'ve|’ve| will| have)|below is|let me|let's|you can|this (?:is|code|function|completes))\b/i;
-/** The first words of sentences with which chat models explain code. */
-const EXPLANATION = /^(?:this|the|that|note|explanation|in this|here|it|these|we|i|you|as you|let me|hope)\b/i;
 
 /** What one line of an answer becomes. */
 export interface CleanLine {
@@ -104,7 +98,7 @@ export class AnswerCleaner {
 
   /** The line without a Markdown fence and without sentences around code. */
   #withoutWrapper(line: string): { readonly text: string | undefined; readonly ends: boolean } {
-    if (FENCE.test(line)) return this.#fence(line);
+    if (FENCE_LINE.test(line)) return this.#fence(line);
     if (this.#fenced && /\S(?:```|~~~)\s*$/.test(line)) {
       return { text: line.replace(/(?:```|~~~)\s*$/, ''), ends: true };
     }
@@ -121,10 +115,4 @@ export class AnswerCleaner {
     const code = /^\s*(?:```|~~~)[\w+#.-]* +(\S.*?)(?:```|~~~)?\s*$/.exec(line)?.[1];
     return code === undefined ? NOTHING : { text: code, ends: false };
   }
-}
-
-/** Whether a line is a sentence and not code: some words, and none of the characters that most code has. */
-function isSentence(line: string): boolean {
-  const text = line.trim().replace(/`[^`]*`/g, 'x');
-  return /^\S+(?:\s+\S+){2,}/.test(text) && !/[{}=;<>|\\[\]]|\w\(|=>|::|->/.test(text);
 }

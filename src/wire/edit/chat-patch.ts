@@ -1,3 +1,4 @@
+import { onlyBlock } from '../answer-content.ts';
 import { type EditPrompt, type EditRequest, markedRegion, withBreak } from './edit-request.ts';
 import { writeInceptionEdit } from './inception-edit.ts';
 
@@ -16,11 +17,8 @@ export function writeChatPatch(request: EditRequest): EditPrompt {
 /** The code of the only fenced block. Undefined: no edit, or an answer that is not code alone. */
 export function readChatPatch(request: EditRequest, answer: string): string | undefined {
   if (answer.includes(NO_EDIT)) return undefined;
-  const lines = answer.trim().split('\n');
-  const open = lines.findIndex((line) => line.startsWith('```'));
-  const close = lines.findLastIndex((line) => line.trim() === '```');
-  if (open === -1 || close <= open) return undefined;
-  const text = lines.slice(open + 1, close).join('\n');
+  const text = onlyBlock(answer);
+  if (text === undefined) return undefined;
   const plain = text.replaceAll('<|cursor|>', '').replace(/^<\|code_to_edit\|>\n|\n?<\|\/code_to_edit\|>$/g, '');
   const same = markedRegion(request, '') === withBreak(plain);
   if (same) return undefined;

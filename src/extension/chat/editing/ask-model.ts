@@ -57,9 +57,3 @@ function incomplete(): SvcError {
     action: msg('Select less, or raise `limit.output` for this model.'),
   });
 }
-
-/** Extracts the code from an answer that may have a code fence. */
-export function extractCode(answer: string): string {
-  const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(answer);
-  return fenced?.[1] ?? answer;
-}

@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
+import { codeOfAnswer } from '../../../wire/answer-content.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
 import { showError, showInformation, showWarning } from '../../foreign-text.ts';
 import { mayAttach } from '../attach-approval.ts';
 import type { PendingReviews, ReviewOwner } from '../review/pending-reviews.ts';
-import { askModel, extractCode } from './ask-model.ts';
+import { askModel } from './ask-model.ts';
 import type { ChangeProgress } from './change-progress.ts';
 
 export interface ChangeSelectionDeps {
@@ -22,6 +23,8 @@ fence, the same indentation. Later instructions change your last answer.`;
 /** The text around the selection that is sent with it. */
 const CHARACTERS_BEFORE = 20_000;
 const CHARACTERS_AFTER = 40_000;
+/** Characters of an answer without code that a notification shows. */
+const SHOWN = 1_000;
 
 /** Changes the selection as instructed. The result is drawn in the editor, where the user accepts or rejects it. */
 export async function changeSelection(deps: ChangeSelectionDeps): Promise<void> {
@@ -75,7 +78,8 @@ class SelectionChange implements ReviewOwner {
     );
     if (answer === undefined) return;
     if (document.version !== version) return this.#warnChanged();
-    const text = extractCode(answer);
+    const text = codeOfAnswer(answer, this.#part.text);
+    if (text === undefined) return showAnswer(answer);
     await this.#replace(start, range, text);
     this.#texts = [...texts, text];
     reviews.add(document.uri, this.#before, this);
@@ -134,6 +138,12 @@ class SelectionChange implements ReviewOwner {
   #warnChanged(): void {
     void showWarning(vscode.l10n.t('The file was changed meanwhile. Try again.'));
   }
+}
+
+/** Shows an answer without code, which changes nothing. */
+function showAnswer(answer: string): void {
+  const text = answer.trim().slice(0, SHOWN);
+  void showInformation(vscode.l10n.t('Nothing was changed, because the answer has no code of its own: {0}', text));
 }
 
 /** The selection without its last line end, so that the answer does not need to have it. */

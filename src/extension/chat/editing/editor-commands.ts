@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
 import { textAttachment } from '../../../chat/attachment.ts';
 import { SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
+import { textOfAnswer } from '../../../wire/answer-content.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
 import { showError, showInformation, showProgress } from '../../foreign-text.ts';
@@ -10,7 +11,7 @@ import type { Attach } from '../attachments/attach.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { problemText } from '../attachments/problems.ts';
 import { terminalSelection, terminalText } from '../attachments/terminal-text.ts';
-import { askModel, extractCode } from './ask-model.ts';
+import { askModel } from './ask-model.ts';
 import { type ChangeSelectionDeps, changeSelection } from './change-selection.ts';
 
 export interface EditorCommandDeps extends ChangeSelectionDeps {
@@ -92,7 +93,7 @@ async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<
   const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
     askModel(deps.converse, chosen, { system: COMMIT_SYSTEM, texts: [diff.slice(0, 100_000)] }, signal),
   );
-  if (answer !== undefined) repository.inputBox.value = extractCode(answer).trim();
+  if (answer !== undefined) repository.inputBox.value = textOfAnswer(answer);
 }
 
 /** The API of the Git extension is the only access to the input box of the SCM view. */

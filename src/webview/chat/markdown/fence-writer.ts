@@ -1,3 +1,5 @@
+import { type Fence, FenceEnd, readFence, unindented } from '../../../base/fences.ts';
+
 /**
  * Lines per block inside an open fence: a change of one large text node causes a layout of the whole node. Also the
  * number of lines that are coloured together: a frame that colours more takes too long.
@@ -6,26 +8,23 @@ const LINES = 8;
 /** Milliseconds until the lines of a block that is not full are coloured again. */
 const COLOUR_MS = 150;
 
-/** The opening line of a fence at the start of a text, by the rules of `marked`. */
-export interface OpenFence {
-  readonly indent: string;
-  readonly run: string;
-  readonly info: string;
+/** A fence at the start of a text. */
+export interface OpenFence extends Fence {
   /** Length of the opening line including the line break. */
   readonly length: number;
 }
 
 export function openFence(source: string): OpenFence | undefined {
-  const match = /^( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,}(?!~))([^\n]*)\n/.exec(source);
-  if (!match) return undefined;
-  const [whole, indent = '', run = '', info = ''] = match;
-  return { indent, run, info: info.trim(), length: whole.length };
+  const end = source.indexOf('\n');
+  const fence = end === -1 ? undefined : readFence(source.slice(0, end));
+  return fence && { ...fence, length: end + 1 };
 }
 
 /** Writes each line of an open fence once into a code element. */
 export class FenceWriter {
   readonly #code: HTMLElement;
   readonly #fence: OpenFence;
+  readonly #end: FenceEnd;
   #chunk: Text | undefined;
   /** The coloured lines of the last block, before `#chunk`. */
   #coloured: HTMLElement | undefined;
@@ -40,6 +39,7 @@ export class FenceWriter {
   constructor(code: HTMLElement, fence: OpenFence) {
     this.#code = code;
     this.#fence = fence;
+    this.#end = new FenceEnd(fence);
   }
 
   /** Returns the text after the closing line, starting with its line break; undefined while the fence is open. */
@@ -47,7 +47,7 @@ export class FenceWriter {
     this.#pending += text;
     for (let end = this.#pending.indexOf('\n'); end !== -1; end = this.#pending.indexOf('\n')) {
       const line = this.#pending.slice(0, end);
-      if (this.#closes(line)) return this.#pending.slice(end);
+      if (this.#end.closes(line)) return this.#pending.slice(end);
       this.#writeLine(line);
       this.#pending = this.#pending.slice(end + 1);
       this.#shown = 0;
@@ -60,7 +60,7 @@ export class FenceWriter {
 
   /** The text is complete: handles the last line. True if it closed the fence. */
   end(): boolean {
-    if (this.#closes(this.#pending)) return true;
+    if (this.#end.closes(this.#pending)) return true;
     if (this.#pending !== '') this.#writeLine(this.#pending);
     this.#pending = '';
     return false;
@@ -92,24 +92,18 @@ export class FenceWriter {
     this.#colouredAt = performance.now();
   }
 
-  #closes(line: string): boolean {
-    const body = line.replace(/^ {0,3}/, '');
-    const { run } = this.#fence;
-    return body.startsWith(run) && /^[~`]* *$/.test(body.slice(run.length));
-  }
-
   /** Shows the incomplete line, unless it may become the closing line. */
   #showPartial(): void {
     const line = this.#pending;
     if (line === '' || /^\s*$/.test(line) || /^ {0,3}[`~][`~ ]*$/.test(line)) return;
     if (this.#shown === 0) this.#begin();
-    this.#write(this.#unindented(line).slice(this.#shown));
-    this.#shown = this.#unindented(line).length;
+    this.#write(unindented(line, this.#fence).slice(this.#shown));
+    this.#shown = unindented(line, this.#fence).length;
   }
 
   #writeLine(line: string): void {
     if (this.#shown === 0) this.#begin();
-    this.#write(this.#unindented(line).slice(this.#shown));
+    this.#write(unindented(line, this.#fence).slice(this.#shown));
   }
 
   /** Starts a line. Writes the preceding line break now, because the last line break of a fence is not content. */
@@ -136,14 +130,5 @@ export class FenceWriter {
 
   get empty(): boolean {
     return this.#empty && this.#pending === '';
-  }
-
-  /** Removes the indentation of the fence, as `marked` does. */
-  #unindented(line: string): string {
-    const { indent, run } = this.#fence;
-    // `marked` does this only for fences of backticks.
-    if (indent === '' || run.startsWith('~')) return line;
-    const own = /^\s*/.exec(line)?.[0] ?? '';
-    return line.slice(Math.min(own.length, indent.length));
   }
 }

@@ -46,10 +46,31 @@ export function readFormula(source: string): Formula | undefined {
   const tex = source.slice(open.length, end);
   const raw = source.slice(0, end + close.length);
   if (tex.trim() === '') return undefined;
-  // Prices: “$5 and $10” is no formula. The rule is Pandoc's (tex_math_dollars).
-  const afterwards = source.charAt(raw.length);
-  if (open === '$' && (/^\s|\s$|\n/.test(tex) || /[\d\p{L}]/u.test(afterwards))) return undefined;
+  // Text in escaped brackets, such as `\\[link\\](…)`, and process ids of a shell (`$$`).
+  if (isProse(tex) || (open === '\\[' && source.startsWith('(', raw.length))) return undefined;
+  if (open === '$' && !isInDollars(tex, source.charAt(raw.length))) return undefined;
   return { raw, tex, display };
+}
+
+/** Words without a sign of TeX. */
+function isProse(tex: string): boolean {
+  return !TEX.test(tex) && /\p{L}{2,}[,.;:]?\s|\s\p{L}{2,}/u.test(tex);
+}
+
+const TEX = /[\\^_=+*/{}<>|&]/;
+
+/**
+ * Whether a text between dollar signs is a formula: neither prices (“$5 and $10”) nor code (`$HOME/bin:$PATH`,
+ * `${a}/${b}`). The first rule is Pandoc's (tex_math_dollars).
+ */
+function isInDollars(tex: string, afterwards: string): boolean {
+  if (/^\s|\s$|\n/.test(tex) || /[\d\p{L}({_[?!@#]/u.test(afterwards)) return false;
+  if (tex.includes('`')) return false;
+  // A price, and words or another number after it.
+  if (/^\d[\d.,]*(?:[kKmMbB]\b)?(?:\s*[,;:(–-]\s|\s+\p{L}{2,}|[,;:]?\s+\()/u.test(tex) && !/[\\^_=]/.test(tex))
+    return false;
+  // A variable of a shell, and more after it.
+  return !/^[A-Z_][A-Z0-9_]{2,}[^\w]/.test(tex) || /[\\^={]/.test(tex);
 }
 
 function endOfFormula(source: string, from: number, close: string): number {

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { FenceEnd, readFence, unindented } from '../../../base/fences.ts';
 import { readPathLink } from '../../../chat/page/path-link.ts';
 import { BoundedLexer } from './bounded-lexer.ts';
 import { mathExtension } from './math.ts';
@@ -47,6 +48,7 @@ export function showControls(text: string): string {
 const markdown = new Marked({
   gfm: true,
   extensions: [mathExtension],
+  tokenizer: { fences: readNestedFence },
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => (PLAIN_TAG.test(text.trim()) ? text : escapeHtml(text)),
     link({ href, tokens }: Tokens.Link) {
@@ -67,6 +69,20 @@ const markdown = new Marked({
     },
   },
 });
+
+/** A block of Markdown with fences of its own. `false`: `marked` reads the block. */
+function readNestedFence(source: string): Tokens.Code | false {
+  const [first = '', ...lines] = source.split('\n');
+  const fence = readFence(first);
+  if (fence === undefined) return false;
+  const end = new FenceEnd(fence);
+  const at = lines.findIndex((line) => end.closes(line));
+  if (!end.nested) return false;
+  const closed = at !== -1;
+  const raw = [first, ...(closed ? lines.slice(0, at + 1) : lines)].join('\n');
+  const text = (closed ? lines.slice(0, at) : lines).map((line) => unindented(line, fence)).join('\n');
+  return { type: 'code', raw, lang: fence.info, text };
+}
 
 /** The language of a fence: the first word of its info string. */
 export function fenceLanguage(info: string | undefined): string {
