@@ -223,4 +223,23 @@ describe('stop of tool calls', () => {
     assert.deepEqual(log, ['recorded', 'followed up']);
     assert.deepEqual(states.get(0), { type: 'done', output: 'Changed. One problem.', ms: 0 });
   });
+
+  it('tool calls: the card gets what a call did if that is more than what was shown', async () => {
+    const shown = { type: 'changes', changes: [textChange('a', '1', '2').change] } as const;
+    const made = { type: 'changes', changes: [textChange('a', '1', '2\n3').change] } as const;
+    const patches: string[] = [];
+    const tool = toolNamed('write', {
+      prepare: async () => ({ confirmation: false, action: shown, run: async () => ({ output: '', action: made }) }),
+    });
+    const runner = new ToolRunner({
+      now: () => 0,
+      tools: () => [tool],
+      patch: (patch) => {
+        if (patch.type === 'action') patches.push(patch.action === made ? 'made' : 'shown');
+        if (patch.type === 'tool') patches.push(patch.state.type);
+      },
+    });
+    await runner.run('m', [{ part: 0, id: 'c', name: 'write', text: '{}' }], new AbortController().signal);
+    assert.deepEqual(patches, ['shown', 'running', 'made', 'done']);
+  });
 });

@@ -58,10 +58,21 @@ export function pathsInText(text: string): readonly PathCandidate[] {
   });
 }
 
-/** Those that do not overlap, the longest first, in the order of the text. */
+/** Those that do not overlap, in the order of the text: of several that overlap, the longest. */
 export function longestPaths(candidates: readonly PathCandidate[]): readonly PathCandidate[] {
+  const groups: PathCandidate[][] = [];
+  let end = 0;
+  for (const one of candidates.toSorted((a, b) => a.index - b.index)) {
+    if (one.index < end) groups.at(-1)?.push(one);
+    else groups.push([one]);
+    end = Math.max(end, one.index + one.text.length);
+  }
+  return groups.flatMap(longestOf);
+}
+
+function longestOf(group: readonly PathCandidate[]): readonly PathCandidate[] {
   const chosen: PathCandidate[] = [];
-  for (const one of candidates.toSorted((a, b) => b.text.length - a.text.length)) {
+  for (const one of group.toSorted((a, b) => b.text.length - a.text.length)) {
     const overlaps = (other: PathCandidate) =>
       one.index < other.index + other.text.length && other.index < one.index + one.text.length;
     if (!chosen.some(overlaps)) chosen.push(one);

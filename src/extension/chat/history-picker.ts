@@ -7,6 +7,7 @@ import { errorText } from '../error-text.ts';
 import { ask, showError, withoutIcons } from '../foreign-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
+import { decodeContent } from './tools/file-text.ts';
 
 interface HistoryItem extends vscode.QuickPickItem {
   readonly listed?: ListedConversation;
@@ -175,7 +176,7 @@ export async function importConversation(
 ): Promise<string | undefined> {
   const [file] = (await vscode.window.showOpenDialog({ filters: { JSON: ['json'] } })) ?? [];
   if (!file) return undefined;
-  const transcript = importJson(Buffer.from(await vscode.workspace.fs.readFile(file)).toString('utf8'));
+  const transcript = importJson(await decodeContent(file, await vscode.workspace.fs.readFile(file)));
   if (!transcript) {
     void showError(vscode.l10n.t('{0} is not an exported conversation.', file.path));
     return undefined;

@@ -316,6 +316,14 @@ describe('chat tools that change files', () => {
     assert.deepEqual([read('one.tst'), read('two.tst')], ['title = 1\n', 'use title\r\n']);
     await undoAll();
     assert.deepEqual([read('one.tst'), read('two.tst')], ['name = 1\n', 'use name\r\n']);
+    write('long.tst', `${'x'.repeat(3000)} name ${'y'.repeat(3000)}`);
+    const long = vscode.languages.registerDefinitionProvider(
+      { pattern: '**/long.tst' },
+      { provideDefinition: () => at(uri('long.tst'), 0, 3001) },
+    );
+    const row = await calls.output('go_to_definition', { path: 'changed/long.tst', symbol: 'name' });
+    assert.match(row, /^changed\/long\.tst:1: …x{99} name y{195}…$/m);
+    long.dispose();
     providers.dispose();
   });
 

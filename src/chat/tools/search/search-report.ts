@@ -38,8 +38,8 @@ function addFile(rows: string[], { path, lines }: FileMatches, room: number): nu
   return shown;
 }
 
-/** @param at index of the match. */
-function cutLine(text: string, at: number): string {
+/** The line, or the part of a long line around a match. @param at index of the match. */
+export function cutLine(text: string, at: number): string {
   if (text.length <= MAX_LINE) return text;
   const start = Math.max(0, Math.min(at - BEFORE_MATCH, text.length - MAX_LINE));
   const end = start + MAX_LINE;

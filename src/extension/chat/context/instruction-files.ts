@@ -5,6 +5,7 @@ import { patternFilter } from '../../../chat/tools/search/search-scope.ts';
 import { countHidden, markHidden } from '../../../chat/tools/visible-text.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { globalFolderUri } from '../../configuration/files.ts';
+import { decodeContent } from '../tools/file-text.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { filesIn } from './folder-files.ts';
 
@@ -137,7 +138,7 @@ async function readText(uri: vscode.Uri): Promise<string | undefined> {
     (read) => read,
     () => undefined,
   );
-  return bytes && Buffer.from(bytes.slice(0, MAX_CHARACTERS * 4)).toString('utf8');
+  return bytes && decodeContent(uri, bytes.slice(0, MAX_CHARACTERS * 4));
 }
 
 function exists(uri: vscode.Uri): Thenable<boolean> {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { textChange } from '../../../chat/tools/file-change.ts';
+import { cutLine } from '../../../chat/tools/search/search-report.ts';
 import type { ChatTool, NamedFile, PreparedCall, ToolRun } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { checkedChange, textDocument, writeTexts } from './editor-files.ts';
@@ -93,21 +94,21 @@ async function locationRows(command: string, input: SymbolInput, mayRead: MayRea
   );
   const places = (found ?? []).map((one) =>
     'uri' in one
-      ? { uri: one.uri, line: one.range.start.line }
-      : { uri: one.targetUri, line: (one.targetSelectionRange ?? one.targetRange).start.line },
+      ? { uri: one.uri, start: one.range.start }
+      : { uri: one.targetUri, start: (one.targetSelectionRange ?? one.targetRange).start },
   );
-  const rows = await Promise.all(places.slice(0, MAX_ROWS).map(({ uri, line }) => placeRow(uri, line, mayRead)));
+  const rows = await Promise.all(places.slice(0, MAX_ROWS).map(({ uri, start }) => placeRow(uri, start, mayRead)));
   return withCount(rows, places.length, 'places');
 }
 
 /** Text of a file outside the workspace, as of a library, is not shown, nor that of a file which rules restrict. */
-async function placeRow(uri: vscode.Uri, line: number, mayRead: MayRead): Promise<string> {
+async function placeRow(uri: vscode.Uri, { line, character }: vscode.Position, mayRead: MayRead): Promise<string> {
   const file = await fileAt(uri);
   if (!file) return `${uri.path.split('/').at(-1)} (outside the workspace), line ${line + 1}`;
   const row = `${file.relative}:${line + 1}`;
   if (!(await mayShow(file.uri, mayRead))) return row;
   const document = await textDocument(file.uri);
-  const text = document && line < document.lineCount ? document.lineAt(line).text.trim().slice(0, 200) : '';
+  const text = document && line < document.lineCount ? cutLine(document.lineAt(line).text, character).trim() : '';
   return `${row}: ${text}`;
 }
 
