@@ -156,6 +156,7 @@ export function insertionContext(
       opensBlock ||
       before.inside === '\n',
     maxLines: options.maxLines,
+    beforeEndTag: hasCode(tail),
     indentation: detectIndentation(window, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
   };
 }
