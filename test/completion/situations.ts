@@ -526,4 +526,19 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     'foo(1,\n        2)\nc = 3',
     'a = foo(1,\n        2)\nc = 3\nb = 1\n',
   ),
+  odd(
+    'html',
+    'lines in an element that the editor closed',
+    '<nav>‸</nav>\n',
+    '\n  <a>one</a>\n</nav>',
+    '<nav>\n  <a>one</a>\n</nav>\n',
+  ),
+  odd('html', 'end tags of outer elements', '<div><b>‸</b>\n</div>\n', 'bold</b></div>', '<div><b>bold</b>\n</div>\n'),
+  odd(
+    'typescriptreact',
+    'lines in an element that the editor closed',
+    'const a = <main>‸</main>;\n',
+    '\n  <p>x</p>\n</main>;',
+    'const a = <main>\n  <p>x</p>\n</main>;\n',
+  ),
 ];

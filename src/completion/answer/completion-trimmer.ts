@@ -33,6 +33,8 @@ export interface InsertionContext {
   /** Number of brackets before the caret that are not closed after it. */
   readonly unclosed: number;
   readonly singleLine: boolean;
+  /** The end tag of an element is after the caret: an answer whose first line has text has one line. */
+  readonly beforeEndTag?: boolean;
   readonly maxLines: number;
   readonly indentation: { readonly insertSpaces: boolean; readonly tabSize: number };
 }
@@ -157,7 +159,8 @@ export class CompletionTrimmer {
     }
     if (repeated === 0 && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
     if (this.#lines.length >= this.#context.maxLines) this.#cut = true;
-    if (this.#context.singleLine || this.#cut) this.#finished = true;
+    const { singleLine, beforeEndTag = false } = this.#context;
+    if (singleLine || (beforeEndTag && this.#lines[0]?.trim() !== '') || this.#cut) this.#finished = true;
   }
 
   /** The line as it would be inserted. */

@@ -248,7 +248,11 @@ function alignCode(whole: string, code: string, context: RestContext): AlignedRe
   // After a closer that both have, an expression may go on. Statements may not.
   if (caret === undefined && /[;{,]$|^[;,]/.test(line)) return undefined;
   const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
-  if (tag !== undefined && openElements(line, tag) < 0) return undefined;
+  if (tag !== undefined && openElements(line, tag) < 0) {
+    // What follows the end tag may be below already.
+    const own = line.slice(0, line.indexOf(`</${tag}`));
+    return own === '' || openElements(own, tag) !== 0 ? undefined : { text: own, covers: false };
+  }
   return { text: line.replace(/;$/, ''), covers: false };
 }
 

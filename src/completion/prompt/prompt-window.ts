@@ -150,8 +150,13 @@ export function insertionContext(
     caret: before,
     has: (text) => window.prefix.includes(text) || window.suffix.includes(text),
     unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.openBrackets - bracketExits(after)),
-    singleLine: options.maxLines <= 1 || hasCode(tail) || opensBlock || before.inside === '\n',
+    singleLine:
+      options.maxLines <= 1 ||
+      hasCode(language.tags === true ? withoutEndTags(head, tail) : tail) ||
+      opensBlock ||
+      before.inside === '\n',
     maxLines: options.maxLines,
+    beforeEndTag: hasCode(tail),
     indentation: detectIndentation(window, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
   };
 }
@@ -174,6 +179,11 @@ function linesBelow(document: DocumentText, line: number): readonly string[] {
     if (text.trim() !== '') lines.push(text.slice(0, MAX_COMPARED));
   }
   return lines;
+}
+
+/** The tail without the end tags of elements that the caret is at the start of: the editor adds them. */
+function withoutEndTags(head: string, tail: string): string {
+  return /<[A-Za-z][^<>]*>$/.test(head) ? tail.replace(/^(?:<\/[\w.:-]+>)+/, '') : tail;
 }
 
 function hasCode(tail: string): boolean {
