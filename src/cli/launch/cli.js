@@ -6,6 +6,6 @@ const running = process.versions.node.split('.').map(Number);
 if (running[0] > needed[0] || (running[0] === needed[0] && running[1] >= needed[1])) {
   import('./cli-main.js').then((program) => program.runProcess());
 } else {
-  console.error('svc: Svc needs Node.js ' + needed.join('.') + ' or newer, and runs with ' + process.version + '.');
+  console.error(`svc: Svc needs Node.js ${needed.join('.')} or newer, and runs with ${process.version}.`);
   process.exitCode = 1;
 }
