@@ -54,6 +54,17 @@ describe('limits of svc keys', () => {
     assert.deepEqual([none.budgets, none.rates], [[], []]);
   });
 
+  it('svc keys --json: each action prints JSON only', async () => {
+    using folder = new ProjectFolder();
+    const json = async (...args: string[]) => JSON.parse((await svc(folder, ['keys', ...args, '--json'])).out);
+    const created = await json('create', 'k', '--rpm', '5');
+    assert.deepEqual([created.name, typeof created.key], ['k', 'string']);
+    assert.deepEqual(await json('update', 'k', '--rpm', '6'), { name: 'k', rates: [{ requests: 6, model: '*' }] });
+    const rotated = await json('rotate', 'k');
+    assert.ok(rotated.name === 'k' && rotated.key !== created.key);
+    assert.deepEqual(await json('revoke', 'k'), { name: 'k', state: 'revoked' });
+  });
+
   it('svc keys create: of two limits for the same requests the smaller one holds and is shown', async () => {
     using folder = new ProjectFolder();
     for (const [name, ...args] of [

@@ -114,12 +114,16 @@ export class BudgetReplica {
   static async start(
     url: string,
     count: number,
-    { usd = 1, hard = true, period = 'total' as 'total' | 'day' } = {},
+    { usd = 1, hard = true, period = 'total' as 'total' | 'day', used = true } = {},
   ): Promise<BudgetReplica[]> {
     await migrate(url);
     const replicas = Array.from({ length: count }, () => new BudgetReplica(url, usd, hard, period));
     for (const { id } of replicas) await join(url, id);
-    for (const each of replicas) await each.ask();
+    for (const each of replicas) {
+      // The first request asks for a share.
+      if (used) each.begin();
+      await each.ask();
+    }
     return replicas;
   }
 

@@ -231,6 +231,16 @@ describe('usage tables', () => {
     assert.deepEqual([state.rowCount, state.sums().buckets], [1, 1]);
   });
 
+  it('state check: finds a deleted row that cost nothing', () => {
+    write(row({ key: 'ann', at: Date.now() }), row({ key: 'bob', at: Date.now(), cost: undefined }));
+    state.damage('bob', 'rows');
+    const { differences } = state.check();
+    assert.deepEqual(
+      differences.map(({ what, stored, rows }) => [/(ann|bob).*/.exec(what)?.[0], stored, rows]),
+      [['bob, 1 requests without a row', 0, 0]],
+    );
+  });
+
   it('state check: finds each sum that differs from its rows', () => {
     write(row({ key: 'ann', at: Date.now() }), row({ key: 'bob', at: Date.now() }));
     assert.deepEqual(state.check(), { rows: 2, spent: 1e9, differences: [] });

@@ -54,13 +54,19 @@ async function runAction(gateway: GatewayAccess, { values, positionals }: Parsed
     case 'rotate': {
       const grace = parseDuration(values.grace ?? GRACE);
       if (grace === undefined) throw new UsageError('--grace must be a duration such as 0, 30m, 24h or 7d.');
-      const key = await gateway.rotateKey(requireName(names, values.name), grace);
-      await io.out(`The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`);
+      const name = requireName(names, values.name);
+      const key = await gateway.rotateKey(name, grace);
+      if (values.json) await printJson(io, { name, key });
+      else
+        await io.out(
+          `The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`,
+        );
       return 0;
     }
     case 'revoke': {
       const name = requireName(names, values.name);
       await gateway.revokeKey(name, values.cut === true);
+      if (values.json) return await printJson(io, { name, state: 'revoked' });
       const running = values.cut ? ' and ends its running requests' : '';
       await io.out(`${name} is revoked. A running gateway rejects it${running} within a second.\n`);
       return 0;
@@ -76,12 +82,13 @@ interface NewKey {
   readonly user?: string | undefined;
   readonly admin?: string | undefined;
   readonly expires?: string | undefined;
+  readonly json?: boolean | undefined;
   readonly limits: Partial<LimitSettings>;
 }
 
 async function create(
   gateway: GatewayAccess,
-  { name, org, user, admin, expires, limits }: NewKey,
+  { name, org, user, admin, expires, limits, json }: NewKey,
   io: Io,
 ): Promise<void> {
   if (name === undefined || !KEY_NAME.test(name) || name === 'operator') {
@@ -106,7 +113,8 @@ async function create(
     limits: { budgets: [], rates: [], ...limits },
     expiresAt,
   });
-  await io.out(`The key ${name} is shown only once; only its hash is stored:\n${key}\n`);
+  if (json) await printJson(io, { name, key });
+  else await io.out(`The key ${name} is shown only once; only its hash is stored:\n${key}\n`);
 }
 
 /** The gateway rejects every request with a key of an organization that is not configured. */
@@ -132,14 +140,26 @@ async function warnOfUnknownModels({ budgets = [], rates = [] }: Partial<LimitSe
   }
 }
 
-async function update(gateway: GatewayAccess, name: string, options: LimitOptions, io: Io): Promise<void> {
+/** For other programs: nothing else is printed. */
+async function printJson(io: Io, value: unknown): Promise<number> {
+  await io.out(`${JSON.stringify(value, null, 2)}\n`);
+  return 0;
+}
+
+async function update(
+  gateway: GatewayAccess,
+  name: string,
+  options: LimitOptions & { readonly json?: boolean },
+  io: Io,
+): Promise<void> {
   const before = (await gateway.listKeys()).find((key) => key.name === name);
   const limits = changeLimits(before?.rates ?? [], options);
   if (limits.budgets === undefined && limits.rates === undefined) {
     throw new UsageError('Specify what to change: --budget, --rpm, --tpm or --parallel. “none” removes it.');
   }
   await gateway.updateKey(name, limits);
-  await io.out(`The limits of ${name} are changed. A running gateway uses them within a second.\n`);
+  if (options.json) await printJson(io, { name, ...limits });
+  else await io.out(`The limits of ${name} are changed. A running gateway uses them within a second.\n`);
 }
 
 function requireName(names: readonly string[], option: string | undefined): string {

@@ -30,7 +30,7 @@ const TAG_END = /^(?:<\/|\/?>)/;
 const ENDED = /[;}]\s*$/;
 const CONTINUES = /^(?:[.?:&|+*/=<>{(-]|and\b|or\b|else\b)/;
 /** An element of a list or a property of an object. */
-const ELEMENT = /^\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\w$-]+)\s*(?::|,?\s*$)/;
+const ELEMENT = /^\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\w$-]+)\s*(?::|(?:,\s*)?$)/;
 
 /**
  * Corrects the indentation of the lines of an answer: of lines that are less indented than their place requires, and of

@@ -18,10 +18,13 @@ export interface StateCheck {
 }
 
 /** Sums of quarters of an hour that differ from the rows of the ledger that are still kept, from `?1` on. */
-export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(counted) AS counted FROM (
-    SELECT bucket, key, cost_nano AS stored, 0 AS counted FROM usage_rollup WHERE bucket >= ?1
-    UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0) FROM usage WHERE at >= ?1) AS parts
-  GROUP BY bucket, key HAVING sum(stored) <> sum(counted)`;
+export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(counted) AS counted,
+    sum(requests) AS missing FROM (
+    SELECT bucket, key, cost_nano AS stored, 0 AS counted, requests, input + output AS tokens
+      FROM usage_rollup WHERE bucket >= ?1
+    UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0), -counted,
+      -coalesce(input, 0) - coalesce(output, 0) FROM usage WHERE at >= ?1) AS parts
+  GROUP BY bucket, key HAVING sum(stored) <> sum(counted) OR sum(requests) <> 0 OR sum(tokens) <> 0`;
 /** What each key and organization spent on each model, if it differs from all those sums. */
 export const SPENT_DIFFERENCES = `SELECT key, organization, model, sum(stored) AS stored,
     sum(counted) AS counted FROM (
@@ -44,8 +47,13 @@ export function checkState(database: DatabaseSync): StateCheck {
 
 /** @param totals the row of `TOTALS`. */
 export function describeCheck(buckets: readonly Row[], spent: readonly Row[], totals: Row | undefined): StateCheck {
-  const bucketName = ({ bucket, key }: Row) =>
-    `quarter of an hour from ${new Date(Number(bucket)).toISOString().slice(0, 16)} UTC, key ${key}`;
+  const bucketName = ({ bucket, key, missing }: Row) => {
+    const requests =
+      Number(missing) === 0
+        ? ''
+        : `, ${Math.abs(Number(missing))} requests ${Number(missing) > 0 ? 'without a row' : 'too many'}`;
+    return `quarter of an hour from ${new Date(Number(bucket)).toISOString().slice(0, 16)} UTC, key ${key}${requests}`;
+  };
   const spentName = ({ key, organization, model }: Row) => `key ${key}, organization ${organization}, model ${model}`;
   const differences = [
     ...buckets.map((row) => difference(bucketName(row), row)),

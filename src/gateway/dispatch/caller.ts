@@ -60,6 +60,11 @@ export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller
   }
 }
 
+/** Waits for shares of budgets, if this process has none that are large enough. */
+export function prepare(context: RequestContext, caller: Caller, model: ServedModel): Promise<unknown> | undefined {
+  return caller.limits?.prepare(model.ref, estimateRequest(context, model, paysItself(caller, model)));
+}
+
 /** Whether budgets allow a model: something is left, the model is free, or the organization pays for it (BYOK). */
 export function withinBudget(context: RequestContext, caller: Caller, model: ServedModel): boolean {
   if (caller.limits === undefined) return true;

@@ -19,7 +19,7 @@ import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
 import type { Pool } from '../pools/pools.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
-import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
+import { admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { outputLimit } from './output-limit.ts';
 import { readPriceDemands } from './price-demands.ts';
@@ -112,6 +112,7 @@ async function serveInference<M extends ServedModel>(
   // Policy of the organization, budgets, rates of the model: 403, 402, 429.
   requireAllowed(caller.organization, requested.model.ref);
   const attempts = { deps, context, caller, request };
+  for (const { model } of requested.pool?.members ?? [requested]) await prepare(context, caller, model);
   const candidates = requestedCandidates(attempts, requested);
   admit(deps, context, caller, candidates[0]?.model ?? requested.model);
   request.check?.(requested.model);

@@ -46,8 +46,8 @@ export interface BudgetAnswer {
 }
 
 /**
- * Grants leases of budgets: at most half of an equal part of what is free, so that little is held when little is left;
- * but what a request needs, if it is there.
+ * Grants leases of budgets: at most half of an equal part of what is left, in all grants together, so that little is
+ * held when little is left; but what a request needs, if it is there.
  */
 export interface BudgetStore {
   ask(questions: readonly BudgetQuestion[]): Promise<readonly BudgetAnswer[]>;
@@ -61,6 +61,7 @@ export interface BudgetStore {
 export class BudgetLeases implements SharedBudgets {
   readonly #store: BudgetStore;
   readonly #wake: () => void;
+  readonly #away: () => boolean;
   /** Also of budgets that were removed, because their leases still exist. */
   readonly #shares = new Map<string, BudgetShare>();
   /** Budgets of which something was spent or needed. */
@@ -71,10 +72,14 @@ export class BudgetLeases implements SharedBudgets {
   /** When the store answered last; of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param wake is called when more may be needed. */
-  constructor(store: BudgetStore, wake: () => void) {
+  /**
+   * @param wake is called when more may be needed.
+   * @param away whether the store does not answer now.
+   */
+  constructor(store: BudgetStore, wake: () => void, away: () => boolean = () => false) {
     this.#store = store;
     this.#wake = wake;
+    this.#away = away;
   }
 
   share(id: string): BudgetShare {
@@ -84,9 +89,10 @@ export class BudgetLeases implements SharedBudgets {
       this.#changed.add(id);
       this.#wake();
     };
-    const share = new BudgetShare(() => performance.now() - this.answeredAt < USABLE_MS, changed);
+    const usable = () => performance.now() - this.answeredAt < USABLE_MS;
+    const share = new BudgetShare(usable, changed, () => usable() && !this.#away());
     this.#shares.set(id, share);
-    changed();
+    // Nothing is leased for a key that nobody uses: the first request asks.
     return share;
   }
 
@@ -128,7 +134,7 @@ export class BudgetLeases implements SharedBudgets {
       const window = budget.window(now);
       const own = this.#question(id, budget, window);
       if (own !== undefined) found.push(own);
-      if (window.end - now >= NEXT_MS) continue;
+      if (window.end - now >= NEXT_MS || !wasUsed(budget)) continue;
       const next = budget.windowAt(window.end);
       if (budget.share?.window(next.start) === undefined) {
         found.push({ id, budget, window: next, want: BASE_NANO, needed: 0 });
@@ -142,6 +148,7 @@ export class BudgetLeases implements SharedBudgets {
     if (share === undefined) return undefined;
     const { largest, recent } = share;
     const known = share.window(window.start);
+    if (known === undefined && !wasUsed(budget)) return undefined;
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
@@ -157,6 +164,11 @@ export class BudgetLeases implements SharedBudgets {
       ? { id, budget, window, want: target - left, needed: 0 }
       : undefined;
   }
+}
+
+/** Whether a request has used or needed a budget since this process started. */
+function wasUsed({ share }: Budget): boolean {
+  return share !== undefined && share.usedAt > 0;
 }
 
 function applyAnswer(

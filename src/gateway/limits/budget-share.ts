@@ -18,8 +18,10 @@ export class BudgetShare {
   readonly #windows = new Map<number, WindowShare>();
   /** Spent before the first answer about a window. */
   readonly #early = new Map<number, number>();
+  readonly #waiting = new Set<() => void>();
   readonly #changed: () => void;
   readonly #usable: () => boolean;
+  readonly #reachable: () => boolean;
   /** The largest amount that a request needed. */
   largest = 0;
   /** The largest amount that was refused since the last question. */
@@ -32,8 +34,10 @@ export class BudgetShare {
   /**
    * @param usable whether the shared state answered not long ago.
    * @param changed is called when more may be needed.
+   * @param reachable whether the shared state will probably answer soon.
    */
-  constructor(usable: () => boolean, changed: () => void) {
+  constructor(usable: () => boolean, changed: () => void, reachable: () => boolean = usable) {
+    this.#reachable = reachable;
     this.#usable = usable;
     this.#changed = changed;
   }
@@ -51,6 +55,11 @@ export class BudgetShare {
   /** Whether more can be granted now. */
   get usable(): boolean {
     return this.#usable();
+  }
+
+  /** Whether it makes sense to wait for an answer. */
+  get reachable(): boolean {
+    return this.#reachable();
   }
 
   left(start: number): number {
@@ -72,12 +81,23 @@ export class BudgetShare {
     this.#note(nano);
   }
 
+  /** Resolves when the shared state has answered, or after some time. @param ms at most. */
+  async whenAnswered(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    const timer = setTimeout(resolve, ms).unref();
+    await promise;
+    clearTimeout(timer);
+    this.#waiting.delete(resolve);
+  }
+
   /** @param spent what the shared state has counted for this process; also of budgets that were removed meanwhile. */
   answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
     const used = Math.max(this.used(start), spent);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
+    for (const resolve of this.#waiting) resolve();
   }
 
   /** Must be called when this share was asked for. */

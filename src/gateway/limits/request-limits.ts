@@ -64,6 +64,24 @@ export class RequestLimits {
   }
 
   /**
+   * Waits for a share of each budget that has enough left, if this process has none that is large enough: only the first
+   * requests of a key, and the last ones of a budget, do. Undefined: nothing to wait for.
+   */
+  prepare(model: string, { nano: known, unpriced = false }: CostEstimate): Promise<unknown> | undefined {
+    const nano = unpriced ? LEAST_NANO : known;
+    if (nano === 0) return undefined;
+    const waits = this.#limits.budgets.flatMap((budget) => {
+      const { share, rule } = budget;
+      if (share?.reachable !== true || !budget.countsModel(model) || budget.allows(nano)) return [];
+      const left = rule.nano - budget.spent();
+      if (left <= 0 || (rule.hard && nano > left)) return [];
+      share.need(nano);
+      return [share.whenAnswered(SHARE_WAIT_MS)];
+    });
+    return waits.length === 0 ? undefined : Promise.all(waits);
+  }
+
+  /**
    * Takes the request of all other rates, and its estimated cost of hard budgets.
    *
    * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded.
@@ -184,7 +202,7 @@ function usedUp(budget: Budget, nano: number): SvcError {
       ? `${name} is reserved by running requests.`
       : small
         ? `${name} has ${toUsd(left)} USD left, and this request may cost ${toUsd(nano)} USD.`
-        : `${name} is used up.`,
+        : `${name} is used up${Number.isFinite(end) ? ` until ${new Date(end).toISOString()}` : ''}.`,
     action: small
       ? 'Send less, set a lower max_tokens, or request a larger budget.'
       : 'Use a free model, or request a larger budget.',

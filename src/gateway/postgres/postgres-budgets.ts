@@ -44,8 +44,8 @@ const CREATE = `INSERT INTO budget_windows
   ON CONFLICT (budget, start_at) DO NOTHING`;
 
 /**
- * Grants at most half of an equal part of what is free, so that little is held when little is left; but what a request
- * needs, if it is there. Leases of a replica that ended are not held, nor those of one that was away for a day.
+ * Grants at most half of an equal part of what is left, in all grants together, so that little is held when little is
+ * left; but what a request needs, if it is there. Leases of a replica that ended are not held, nor those of one that was away for a day.
  */
 const GRANT = `WITH asked AS (
     SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
@@ -65,7 +65,8 @@ const GRANT = `WITH asked AS (
   freed AS (SELECT *, greatest(0, max_nano - spent - others - own) AS free FROM held),
   given AS (
     SELECT *, CASE WHEN want < 0 THEN greatest(want, -own)
-      ELSE least(free, greatest(needed, least(want, free / (2 * n)))) END AS amount FROM freed, live),
+      ELSE least(free, greatest(needed, least(want, greatest(0, (free + own) / (2 * n) - own)))) END AS amount
+    FROM freed, live),
   written AS (
     INSERT INTO leases AS l (budget_window, replica, granted_nano, settled_nano) SELECT id, $1, amount, 0 FROM given
     ON CONFLICT (budget_window, replica) DO UPDATE SET granted_nano = l.granted_nano + excluded.granted_nano),

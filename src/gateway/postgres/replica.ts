@@ -124,7 +124,11 @@ export class Replica implements SharedState {
     this.#control = new PostgresConnection(input.url);
     this.#listener = new PostgresConnection(input.url, { notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
-    this.#leases = new BudgetLeases(new PostgresBudgets(this.#control, input.outbox.replica), () => this.#askSoon(0));
+    this.#leases = new BudgetLeases(
+      new PostgresBudgets(this.#control, input.outbox.replica),
+      () => this.#askSoon(0),
+      () => this.#health.away,
+    );
     this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
       lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
       wake: (delay) => this.#askSoon(delay),

@@ -23,7 +23,7 @@ const STATEMENT_ROWS = 1_000;
 const ROWS_MS = 5_000;
 const END_MS = 2_000;
 /** Seconds for which the shares of a killed process are held. */
-const HELD_SECONDS = 900;
+const HELD_SECONDS = 10;
 
 /** Sends the rows of an outbox to Postgres, also those of processes that used it before. */
 export class RowSender {

@@ -112,7 +112,7 @@ export class ShareKeeper {
     const own = this.#held(id, start);
     const others = own.others(worker);
     const free = Math.max(0, most - spent - others - held);
-    const part = Math.min(want, free / (2 * this.#workers.size));
+    const part = Math.min(want, (free + held) / (2 * this.#workers.size) - held);
     const amount = want < 0 ? 0 : Math.floor(Math.min(free, Math.max(needed, part)));
     own.set(worker, held + amount);
     if (needed > amount && others > 0) wanted.push(windowId(id, start));

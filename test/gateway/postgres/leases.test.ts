@@ -78,6 +78,29 @@ describe('budgets of several gateways on one Postgres', () => {
     assert.ok((await spent()) <= 100 * CENT && (await spent()) >= 97 * CENT, `${await spent()}`);
   });
 
+  it('a budget that nobody uses: nothing is leased, however often gateways look and end', async () => {
+    for (let crash = 0; crash < 5; crash += 1) {
+      const idle = await BudgetReplica.start(url, 1, { usd: 0.2, used: false });
+      for (const each of idle) {
+        for (let look = 0; look < 3; look += 1) await each.look();
+        // Killed: its share would be held.
+        each.close();
+      }
+    }
+    assert.deepEqual(await query(url, 'SELECT * FROM svc.leases WHERE granted_nano > 0'), []);
+    const [one] = await start(1, { usd: 0.2 });
+    assert.ok(one?.begin(15 * CENT) === undefined);
+    await one?.ask();
+    assert.ok(one?.begin(15 * CENT), 'nearly the whole budget is there');
+  });
+
+  it('an idle gateway: holds at most half of an equal part of what is left, in all grants together', async () => {
+    const all = await start(2, { usd: 0.2 });
+    for (let round = 0; round < 10; round += 1) for (const each of all) await each.ask();
+    const leases = await query(url, 'SELECT granted_nano FROM svc.leases');
+    for (const { granted_nano } of leases) assert.ok(Number(granted_nano) <= 5 * CENT, String(granted_nano));
+  });
+
   it('a soft budget: is exceeded at most by the requests that run', async () => {
     const all = await start(3, { hard: false });
     let running: (() => void)[] = [];

@@ -54,6 +54,9 @@ describe('shares of workers', () => {
     workers = new TestWorkers();
     await workers.ask();
     for (let sent = 0; sent < 50; sent += 1) assert.ok(workers.of(3).rate.take());
+    // The first request of a budget asks for a share.
+    assert.equal(workers.of(3).spend(), false);
+    await workers.ask();
     assert.ok(workers.of(3).spend());
     workers.of(3).write();
     await workers.leave(3);

@@ -54,7 +54,7 @@ export function readFormula(source: string): Formula | undefined {
 
 /** Words without a sign of TeX. */
 function isProse(tex: string): boolean {
-  return !TEX.test(tex) && /\p{L}{2,}[,.;:]?\s|\s\p{L}{2,}/u.test(tex);
+  return !TEX.test(tex) && /\p{L}{2}[,.;:]?\s|\s\p{L}{2}/u.test(tex);
 }
 
 const TEX = /[\\^_=+*/{}<>|&]/;
