@@ -193,20 +193,6 @@ describe('chat commands in the editor', () => {
       await saved(`${TWELVE.join('\n')}\n`);
     });
 
-    it('edit selection: an answer without code changes nothing and is shown', async () => {
-      await change('The lines are already short; nothing to change.');
-      await harness.page.locator('.notification-toast', { hasText: 'The lines are already short' }).waitFor();
-      assert.equal(await lens('Accept').count(), 0);
-      assert.equal(part(), `${TWELVE.join('\n')}\n`);
-    });
-
-    it('edit selection: sentences and reasoning around the code do not get into the file', async () => {
-      await change('<think>\nHm.\n</think>\n\nHere is the text:\n\n~~~text\nonly this\n~~~\n\nI made it short.');
-      await view('only this').waitFor();
-      await harness.page.keyboard.press('Alt+Enter');
-      await saved(changed('only this'));
-    });
-
     it('edit selection: Escape cancels the request', async () => {
       const { answer, resume } = pausedAnswer({ text: ['too', ' late'] });
       await change('x');
