@@ -31,6 +31,9 @@ import { KeptItems } from './state/kept-items.ts';
 // time from the start to the first answer.
 const { createServer } = process.getBuiltinModule('node:http');
 
+/** Paths that balancers and monitors ask for. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 export interface Gateway {
   /** Address with the actual port, such as `http://127.0.0.1:4180`. */
   readonly url: string;
@@ -190,7 +193,9 @@ function finished(deps: GatewayDeps, context: RequestContext): void {
   const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
   context.record?.end(status);
   deps.metrics.request(logFields.route ?? 'none', status, milliseconds / 1000);
-  deps.log.info(
+  // A balancer asks each second. A probe that fails is worth a line.
+  const probe = status < 400 && PROBES.has(context.path);
+  deps.log[probe ? 'debug' : 'info'](
     {
       id,
       clientId: publicId === id ? undefined : publicId,

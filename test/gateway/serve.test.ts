@@ -26,7 +26,8 @@ describe('svc serve', () => {
         resolve();
       });
     });
-    const { url } = await harness.serve();
+    const gateway = await harness.serve();
+    const { url } = gateway;
     await asked;
     assert.equal((await fetch(`${url}/readyz`)).status, 503);
     const models = fetch(`${url}/models`);
@@ -36,6 +37,17 @@ describe('svc serve', () => {
     assert.deepEqual(data.map((item: { id: string }) => item.id).sort(), ['listed/late', 'up/m']);
     assert.equal((await said).status, 200);
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    assert.equal((await fetch(`${url}/metrics`)).status, 200);
+    await gateway.logged('"route":"/metrics"');
+    // A balancer asks each second: only a probe that fails has a line.
+    const probes = gateway
+      .written()
+      .split('\n')
+      .filter((line) => line.includes('"route":"/readyz"'));
+    assert.deepEqual(
+      probes.map((line) => JSON.parse(line).status),
+      [503],
+    );
   });
 
   it('svc serve: --no-project ignores the configuration of the project', async () => {
