@@ -9,6 +9,20 @@ import { ask, credential, modelAt } from './test-model.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;
 
+describe('the key of a prompt cache', () => {
+  const keyOf = (options: Record<string, unknown>, over: Partial<Conversation> = {}) => {
+    const model = modelAt('https://x.test/v1', { kind: 'openai', options });
+    return conversationRequest(model, ask('Hi', over), { session: 'conversation-1' }).body.prompt_cache_key;
+  };
+
+  it('is the id of the conversation if the provider has `setCacheKey`, unless a client names one', () => {
+    assert.equal(keyOf({ setCacheKey: true }), 'conversation-1');
+    assert.equal(keyOf({ setCacheKey: true }, { promptCacheKey: 'own' }), 'own');
+    assert.equal(keyOf({}), undefined);
+    assert.equal(keyOf({ setCacheKey: false }), undefined);
+  });
+});
+
 describe('URL of a request', () => {
   const joins: readonly (readonly [string, string, string])[] = [
     ['https://x.test/v1', '/chat/completions', 'https://x.test/v1/chat/completions'],

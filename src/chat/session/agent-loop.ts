@@ -41,11 +41,14 @@ export class AgentLoop {
   readonly #deps: SessionDeps;
   readonly #tools: ToolRunner;
   readonly #log: ConversationLog;
+  readonly #session: string;
   /** Models whose server refused images and documents, by reference. */
   readonly #textOnly = new Set<string>();
 
-  constructor(deps: SessionDeps, tools: ToolRunner, log: ConversationLog) {
+  /** @param session id of the conversation. */
+  constructor(deps: SessionDeps, tools: ToolRunner, log: ConversationLog, session: string) {
     this.#deps = deps;
+    this.#session = session;
     this.#tools = tools;
     this.#log = log;
   }
@@ -142,6 +145,7 @@ export class AgentLoop {
     signal: AbortSignal,
   ): Promise<{ readonly ending: Ending; readonly refusesMedia?: boolean }> {
     const choices: ConverseChoices = {
+      session: this.#session,
       ...(label.variant === undefined ? {} : { variant: label.variant }),
       onRetry: ({ error, delayMs }) => writer.retrying(error, delayMs),
     };

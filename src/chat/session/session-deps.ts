@@ -10,6 +10,8 @@ import type { ModelLabel } from '../transcript.ts';
 export interface ConverseChoices {
   /** Name of the model variant. */
   readonly variant?: string;
+  /** Id of the conversation. */
+  readonly session?: string;
   /** A request failed and is sent again after `delayMs`. */
   readonly onRetry?: (retry: { readonly error: SvcError; readonly delayMs: number }) => void;
 }

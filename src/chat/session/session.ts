@@ -74,7 +74,7 @@ export class ChatSession {
       patch: (patch) => this.#patch(patch),
       now: deps.now,
     });
-    this.#agentLoop = new AgentLoop(deps, this.#tools, this.#log());
+    this.#agentLoop = new AgentLoop(deps, this.#tools, this.#log(), this.id);
   }
 
   dispose(): void {

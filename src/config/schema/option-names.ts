@@ -58,13 +58,13 @@ export const CONNECTION_OPTIONS: Readonly<Record<string, string>> = {
   authToken: 'Header `Authorization: Bearer …`.',
   queryParams: 'Parameters that are added to each address.',
   includeUsage: '`false`: `stream_options` is not sent, for servers that refuse it.',
+  setCacheKey: '`true`: the chat sends the id of the conversation as `prompt_cache_key`.',
   headerTimeout: 'As `timeout`, if that is not set.',
   useDeploymentBasedUrls: 'Azure: `true` uses addresses by deployment, with the model’s id as the deployment.',
 };
 
 /** Options of other tools that Svc has no use for: what they turn on is always on, or depends on the catalog. */
 export const UNUSED_OPTIONS: ReadonlySet<string> = new Set([
-  'setCacheKey',
   'compatibility',
   'structuredOutputs',
   'supportsStructuredOutputs',

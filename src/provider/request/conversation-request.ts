@@ -20,6 +20,8 @@ export interface RequestChoices {
   readonly outputCap?: number;
   /** The name of the upstream and its account (`issuerName`). Reasoning that others issued is left out. */
   readonly issuer?: string;
+  /** Id of the conversation, for providers with the option `setCacheKey`. */
+  readonly session?: string;
   /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
 }
@@ -65,12 +67,18 @@ export function conversationBody(
   const repairs: RepairChange[] = [];
   const rules = rulesOf(model);
   const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
-  const repaired = repairConversation(bridged, repairs);
+  const repaired = withCacheKey(model, repairConversation(bridged, repairs), choices.session);
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
   const read = withUniqueIds(splitReasoning(model, format, fitted.reasoning?.effort !== 'none'), conversation);
   return { format: read, body: withOptions(model, written, choices.variant), repairs };
+}
+
+/** Requests of one conversation go to one machine of the vendor, which has the beginning of its prompt. */
+function withCacheKey(model: Model, conversation: Conversation, session: string | undefined): Conversation {
+  const wanted = model.endpoint.options.setCacheKey === true && session !== undefined;
+  return wanted ? { promptCacheKey: session, ...conversation } : conversation;
 }
 
 /** The upstream stores nothing, so a reasoning model must return its reasoning encrypted. */
