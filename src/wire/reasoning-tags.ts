@@ -1,3 +1,4 @@
+import { defined } from '../base/json.ts';
 import type { Event } from './event.ts';
 import { type EventMapper, type Format, withEvents } from './format.ts';
 
@@ -200,6 +201,10 @@ function isInFence(text: string): boolean {
   return text.split('```').length % 2 === 0;
 }
 
+function joined<T>(before: readonly T[] | undefined, more: readonly T[] | undefined): readonly T[] | undefined {
+  return before === undefined || more === undefined ? (more ?? before) : [...before, ...more];
+}
+
 /** Reads answers whose reasoning is in their text. */
 export function withReasoningTags(format: Format, startsInside: StartsInside): Format {
   const whole = startsInside === 'no' ? 'possibly' : startsInside;
@@ -210,6 +215,7 @@ export function withReasoningTags(format: Format, startsInside: StartsInside): F
   };
 }
 
+type TextEvent = Extract<Event, { readonly type: 'text' }>;
 type PartEvent = Extract<Event, { readonly part: number }>;
 
 /** Splits the text parts of an answer, and numbers its parts again. */
@@ -217,8 +223,9 @@ class TaggedReasoning implements EventMapper {
   readonly #splitter: ReasoningSplitter;
   /** New numbers by the old number and the kind. */
   readonly #parts = new Map<string, number>();
-  /** The part of the text that was kept. */
+  /** The part of the text that was kept, and what came with it. */
   #textPart = 0;
+  #data: Pick<TextEvent, 'annotations' | 'logprobs'> = {};
 
   constructor(startsInside: StartsInside) {
     this.#splitter = new ReasoningSplitter(startsInside);
@@ -238,21 +245,31 @@ class TaggedReasoning implements EventMapper {
     return [...flushed, this.#numbered(event)];
   }
 
-  #text(event: Extract<Event, { readonly type: 'text' }>): Event[] {
+  #text(event: TextEvent): Event[] {
     if (this.#splitter.isDone) return [this.#numbered(event)];
     this.#textPart = event.part;
-    const events = this.#events(this.#splitter.push(event.text));
-    const { annotations, logprobs } = event;
-    if (annotations === undefined && logprobs === undefined) return events;
-    const last = events.at(-1);
-    // Data of tokens of the reasoning has no place.
-    if (last?.type !== 'text')
-      return annotations === undefined ? events : [...events, this.#numbered({ ...event, text: '' })];
-    return [...events.slice(0, -1), { ...event, ...last }];
+    const annotations = joined(this.#data.annotations, event.annotations);
+    const logprobs = joined(this.#data.logprobs, event.logprobs);
+    this.#data = defined({ annotations, logprobs });
+    return this.#withData(this.#events(this.#splitter.push(event.text)));
   }
 
   #flush(): Event[] {
-    return this.#splitter.isDone ? [] : this.#events(this.#splitter.end());
+    return this.#splitter.isDone ? [] : this.#withData(this.#events(this.#splitter.end()));
+  }
+
+  /** What came with text that was kept belongs to the text that is passed on. Tokens of reasoning have no place. */
+  #withData(events: Event[]): Event[] {
+    const last = events.at(-1);
+    if (last === undefined) return events;
+    const { annotations, logprobs } = this.#data;
+    this.#data = {};
+    if (last.type === 'text') {
+      const own = events.some(({ type }) => type === 'reasoning') ? undefined : logprobs;
+      return [...events.slice(0, -1), { ...last, ...defined({ annotations, logprobs: own }) }];
+    }
+    if (annotations === undefined) return events;
+    return [...events, { type: 'text', part: this.#part(this.#textPart, 'text'), text: '', annotations }];
   }
 
   #events(pieces: readonly TextPiece[]): Event[] {

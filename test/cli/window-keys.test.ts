@@ -24,7 +24,8 @@ describe('svc and the keys that were entered in VS Code', () => {
   it('window keys: a gateway that can’t start ends, although the window stays open', async () => {
     const server = await serveWindowKeys(async () => new Map());
     Object.assign(folder.env, { [WINDOW_SOCKET]: server.socket, [WINDOW_TOKEN]: server.token });
-    folder.global({ gateway: { state: 'postgres://svc@127.0.0.1:1/state' } });
+    const provider = { acme: { options: { baseURL: `${upstream.url}/v1` } } };
+    folder.global({ provider, gateway: { state: 'postgres://svc@127.0.0.1:1/state' } });
     try {
       const { code, err } = await svcProcess(folder, ['serve', '--port', '0']);
       assert.equal(code, 1, err);

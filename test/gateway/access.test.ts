@@ -15,7 +15,10 @@ describe('gateway access', () => {
       config: (url) => ({
         provider: {
           ...providers(url),
-          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {}, v: {} } },
+          broke: {
+            options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' },
+            models: { m: {}, n: { cost: { input: 0, output: 0 } }, v: {} },
+          },
           poor: { options: { baseURL: `${url}/poor/v1`, apiKey: 'x' }, models: { m: {} } },
           code: {
             npm: '@ai-sdk/mistral',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Memento } from 'vscode';
 import {
@@ -33,7 +34,9 @@ describe('a gateway that keeps running, and its neighbours', () => {
   before(async () => {
     harness = await ServeHarness.start();
     const { PATH } = process.env;
-    env = { PATH, HOME: harness.folder, XDG_DATA_HOME: harness.folder, SVC_DISABLE_CATALOG_REFRESH: '1' };
+    const config = path.join(harness.folder, 'svc.jsonc');
+    const own = { HOME: harness.folder, XDG_DATA_HOME: harness.folder, SVC_CONFIG: config };
+    env = { PATH, ...own, SVC_DISABLE_CATALOG_REFRESH: '1' };
   });
   after(async () => {
     for (const close of closing) close();

@@ -212,10 +212,6 @@ export const usageSums = z.object({
   byok_cost: usd,
   /** Requests whose tokens are estimated because the upstream did not report them. */
   estimated_requests: count,
-  /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
-  estimate_reasons: z.string().nullable().exactOptional(),
-  /** With `reasons`: requests of models without a price. */
-  unpriced_requests: count.exactOptional(),
   /** Time to the first byte of an answer, to within 15 %. Null: no answer, or grouped by tag. */
   first_byte_p50_ms: milliseconds.nullable(),
   first_byte_p95_ms: milliseconds.nullable(),
@@ -227,6 +223,10 @@ export const usageSums = z.object({
    * answer that was sent all at once, from its request.
    */
   output_ms: milliseconds,
+  /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
+  estimate_reasons: z.string().nullable().exactOptional(),
+  /** With `reasons`: requests of models without a price. */
+  unpriced_requests: count.exactOptional(),
 });
 
 /** `start` is a time if `step` was given. */
