@@ -193,6 +193,27 @@ describe('chat commands in the editor', () => {
       await saved(`${TWELVE.join('\n')}\n`);
     });
 
+    it('edit selection: sentences and reasoning around the code do not get into the file', async () => {
+      await change('<think>\nHm.\n</think>\n\nHere is the text:\n\n~~~text\nonly this\n~~~\n\nI made it short.');
+      await lens('Accept').waitFor();
+      await view('only this').waitFor();
+      await harness.page.keyboard.press('Alt+Enter');
+      await lens('Accept').waitFor({ state: 'detached' });
+      await saved(changed('only this'));
+    });
+
+    it('edit selection: an answer without code changes nothing and is shown', async () => {
+      await change('The lines are already short; nothing to change.');
+      const { page } = harness;
+      // Its toast needs a focused window; the list of notifications contains it immediately.
+      await page.locator('.statusbar-item', { has: page.locator('.codicon-bell-dot') }).waitFor();
+      await runCommand(page, 'Notifications: Show Notifications');
+      await page.locator('.notifications-center', { hasText: 'The lines are already short' }).waitFor();
+      assert.equal(await lens('Accept').count(), 0);
+      assert.equal(part(), `${TWELVE.join('\n')}\n`);
+      await runCommand(page, 'Notifications: Clear All Notifications');
+    });
+
     it('edit selection: Escape cancels the request', async () => {
       const { answer, resume } = pausedAnswer({ text: ['too', ' late'] });
       await change('x');
@@ -215,6 +236,15 @@ describe('chat commands in the editor', () => {
     await runCommand(harness.page, 'Source Control: Focus on Changes View');
     await harness.page.locator('.scm-editor .view-line', { hasText: 'Shorten the lines' }).waitFor();
     assert.match(harness.lastBody(), /\+shorter/);
+  });
+
+  it('commit message: is only the message, without a sentence and a fence around it', async () => {
+    harness.answer(answerWith({ text: ['Here is a commit message:\n\n```\nfeat: add the constant y\n```'] }));
+    await runCommand(harness.page, 'Svc: Write Commit Message');
+    await runCommand(harness.page, 'Source Control: Focus on Changes View');
+    const lines = harness.page.locator('.scm-editor .view-line');
+    await lines.filter({ hasText: 'feat: add the constant y' }).waitFor();
+    assert.equal(await lines.count(), 1);
   });
 
   it('conversation: can be moved to a new window', async () => {
