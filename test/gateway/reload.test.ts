@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ServeHarness } from './serve-harness.ts';
+import { CLI, ServeHarness } from './serve-harness.ts';
 import { untilEqual } from './until.ts';
 
 describe('a reload of the configuration while the gateway runs', () => {
@@ -81,7 +82,36 @@ describe('a reload of the configuration while the gateway runs', () => {
     );
   });
 
-  it('a start without any provider is an error that says what to do', async () => {
+  it('without any configuration, the gateway starts, is not ready, and says what to do', async () => {
+    const { PATH } = process.env;
+    const own = {
+      HOME: harness.folder,
+      XDG_CONFIG_HOME: path.join(harness.folder, 'none'),
+      XDG_DATA_HOME: harness.folder,
+    };
+    const env = { PATH, ...own, SVC_DISABLE_CATALOG_REFRESH: '1' };
+    const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--no-project'], { cwd: harness.folder, env });
+    harness.children.push(child);
+    let written = '';
+    const url = new Promise<string>((resolve) => {
+      for (const output of [child.stdout, child.stderr]) {
+        output.on('data', (chunk) => {
+          written += chunk;
+          const found = /listening on (http\S+)/.exec(written)?.[1];
+          if (found) resolve(found);
+        });
+      }
+    });
+    const ready = await fetch(`${await url}/readyz`);
+    assert.deepEqual([ready.status, ((await ready.json()) as { readonly models: string }).models], [503, 'none']);
+    await untilEqual(
+      'the log says so',
+      async () => /"alert":"no-models".*No provider is configured/.test(written),
+      true,
+    );
+  });
+
+  it('a named configuration without any provider is an error that says what to do', async () => {
     writeFileSync(path.join(harness.folder, 'svc.jsonc'), '');
     await assert.rejects(harness.serve(), /No provider is configured.*svc\.jsonc/s);
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
-import type { Diagnostic } from '../../config/settings/settings.ts';
+import type { Diagnostic, Settings } from '../../config/settings/settings.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -89,8 +89,11 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   };
   const upstreams = await LiveConfiguration.open(io, transport, events, options.input);
   if (!hasModels(upstreams)) {
-    upstreams.dispose();
-    throw new SvcError({ errorType: 'configuration_error', ...NO_PROVIDER });
+    if (isMeantToServe(upstreams.settings)) {
+      upstreams.dispose();
+      throw new SvcError({ errorType: 'configuration_error', ...NO_PROVIDER });
+    }
+    log.error({ alert: 'no-models' }, `${NO_PROVIDER.message} ${NO_PROVIDER.action}`);
   }
   if (worker?.first !== false) {
     logProblems([...upstreams.settings.diagnostics, ...upstreams.diagnostics()], log);
@@ -209,6 +212,15 @@ const NO_PROVIDER = {
   action:
     'Add one to svc.jsonc (`svc config path` prints its path), or set a provider’s key, for example MISTRAL_API_KEY.',
 };
+
+/**
+ * Whether a configuration was named, or has a mistake: then a gateway without a model is one. Otherwise providers may be
+ * added while it runs, as VS Code does.
+ */
+function isMeantToServe({ sources, diagnostics }: Settings): boolean {
+  const named = sources.some(({ kind }) => kind === 'env-path' || kind === 'env-content');
+  return named || diagnostics.some(({ severity }) => severity === 'error');
+}
 
 /** The log has one line for each problem, in the form of all its lines. */
 function logProblems(diagnostics: readonly Diagnostic[], log: FileLog): void {
