@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { observePage } from '../host/failure-report.ts';
-import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { openFile, runCommand, WITHIN_MS, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { sendMessage } from './chat-harness.ts';
 import { sharedBrowser } from './editor.ts';
 
@@ -35,6 +35,7 @@ describe('npm start', () => {
       child.once('exit', (code) => reject(new Error(`It ended with ${code}:\n${said}`)));
     });
     page = await (await sharedBrowser()).newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(WITHIN_MS);
     observePage(page);
     await page.goto(address);
     await workbenchReady(page);

@@ -59,6 +59,6 @@ describe('smoke test', () => {
     await page.locator('.explorer-folders-view').waitFor();
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.message.assistant');
-    assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
+    await panel.locator('.message.assistant', { hasText: 'simulated provider' }).waitFor();
   });
 });

@@ -12,7 +12,7 @@ export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 export const OPENS_WITHIN_MS = 5000;
 
 /** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
-const WITHIN_MS = 60_000;
+export const WITHIN_MS = 60_000;
 
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
@@ -180,7 +180,7 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
   const already = await find();
   if (already) return already;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(() => reject(new Error(`No webview shows ${selector}.`))), 30_000);
+    const timer = setTimeout(() => finish(() => reject(new Error(`No webview shows ${selector}.`))), WITHIN_MS);
     const look = async () => {
       const frame = await find();
       if (frame) finish(() => resolve(frame));
