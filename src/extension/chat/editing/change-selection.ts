@@ -83,10 +83,7 @@ class SelectionChange implements ReviewOwner {
     await this.#replace(start, range, text);
     this.#texts = [...texts, text];
     reviews.add(document.uri, this.#before, this);
-    const editor = await vscode.window.showTextDocument(document);
-    const at = document.positionAt(start);
-    editor.selection = new vscode.Selection(at, at);
-    reviews.revealFirst(editor);
+    await reviews.show(document, document.positionAt(start).line);
   }
 
   async followUp(): Promise<void> {

@@ -134,12 +134,13 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     return hunk !== undefined && findFollowUp(review) !== undefined;
   }
 
-  /** Moves the cursor to the first hunk at or after it. */
-  revealFirst(editor: vscode.TextEditor): void {
-    const hunks = this.#reviews.get(editor.document.uri.toString())?.pending?.hunks ?? [];
-    const { line } = editor.selection.active;
+  /** Shows a file with the cursor in the first hunk at or after the line. */
+  async show(document: vscode.TextDocument, line: number): Promise<void> {
+    const hunks = this.#reviews.get(document.uri.toString())?.pending?.hunks ?? [];
     const hunk = hunkAt(hunks, line) ?? hunkAfter(hunks, line) ?? hunks[0];
-    if (hunk) reveal(editor, hunk);
+    const at = new vscode.Position(Math.min(hunk?.start ?? line, document.lineCount - 1), 0);
+    // In one step: a cursor that is moved when the file is shown can move after the user has gone on.
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
   }
 
   /** Compares the file with its text before the changes that are still pending. */
