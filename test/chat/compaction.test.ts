@@ -36,6 +36,17 @@ describe('compaction', () => {
     assert.equal(session.messages.map(messageText)[0], 'About apples', 'the original stays in the transcript');
   });
 
+  it('compaction: what an answer adds around the summary is not sent', async () => {
+    const { session } = sessionAt(upstream);
+    upstream.respond(
+      scripted({ text: ['x'] }, { text: ['Here is the summary:\n\n```markdown\nApples.\n```'] }, { text: ['y'] }),
+    );
+    await session.send({ text: 'One' });
+    await session.compact();
+    await session.send({ text: 'Two' });
+    assert.match(bodies()[2] ?? '', /Summary of the conversation so far:\\n\\nApples\.["\\]/);
+  });
+
   it('compaction: uses limit.input if it is set', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1_000_000, output: 100, input: 800 } });
     upstream.respond(scripted({ text: ['x'], usage: { input: 690, output: 20 } }, { text: ['Sum.'] }, { text: ['y'] }));

@@ -14,6 +14,10 @@ describe('front matter', () => {
     ['not YAML', '---\na: [1\n---\nText', {}, 'Text'],
     ['a list instead of fields', '---\n- a\n---\nText', {}, 'Text'],
     ['aliases that grow', '---\na: &a [x]\nb: [*a, *a]\n---\nText', {}, 'Text'],
+    ['a pattern without quotes', '---\napplyTo: **/*.ts\non: true\n---\nx', { applyTo: '**/*.ts', on: true }, 'x'],
+    ['patterns without quotes', '---\nglobs:\n  - *.ts\n  - src/**\n---\nx', { globs: ['*.ts', 'src/**'] }, 'x'],
+    ['a colon in a text', '---\ndescription: Use it: always\n---\nx', { description: 'Use it: always' }, 'x'],
+    ['a date', '---\nfrom: 2026-01-01\n---\nx', { from: '2026-01-01' }, 'x'],
     ['a rule below is not an end', '---\na: 1\n---\nText\n---\nMore', { a: 1 }, 'Text\n---\nMore'],
   ] as const) {
     it(`front matter: ${name}`, async () => {

@@ -7,7 +7,7 @@ import { NO_RULES } from '../../src/chat/permissions/permission-rules.ts';
 import { ChatSession } from '../../src/chat/session/session.ts';
 import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { ChatTool } from '../../src/chat/tools/tools.ts';
-import type { Part, ToolState } from '../../src/chat/transcript.ts';
+import { messageText, type Part, type ToolState } from '../../src/chat/transcript.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, toolNamed, whenPatch } from './test-session.ts';
@@ -251,6 +251,26 @@ describe('tools in a conversation', () => {
       ['user', 'assistant', 'assistant'],
     );
     assert.deepEqual(session.messages.at(-1)?.parts, [{ type: 'text', text: 'Done.' }]);
+  });
+
+  it('tools: a message that was written during the 60th step is sent without a question', async () => {
+    let requests = 0;
+    upstream.respond((request, response) => {
+      requests += 1;
+      const script =
+        requests > 60 ? { text: ['Yes.'] } : { tools: [{ ...CALL, arguments: [`{"city":"${requests}"}`] }] };
+      return scripted(script)(request, response);
+    });
+    const tool = toolNamed('weather', {
+      run: async () => {
+        if (requests === 60) await session.send({ text: 'Still there?' });
+        return { output: 'Sun' };
+      },
+    });
+    const { session } = held(tool);
+    await session.send({ text: 'Weather?' });
+    assert.deepEqual(session.messages.slice(-2).map(messageText), ['Still there?', 'Yes.']);
+    assert.deepEqual(session.queue, []);
   });
 
   it('tools: the model gets an error for a failed tool, an unknown tool and arguments that are no object', async () => {

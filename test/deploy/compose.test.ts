@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
-import { parse } from 'yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { isObject } from '../../src/base/json.ts';
 import { COMPOSE_SCHEMA, programPath } from '../host/programs.ts';
 
@@ -15,7 +15,9 @@ const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 /** Files that the user writes. */
 const OWN = ['./svc.jsonc', '.env'];
 
-const compose: unknown = parse(readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8'), { merge: true });
+const compose: unknown = load(readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8'), {
+  schema: CORE_SCHEMA.withTags(mergeTag),
+});
 
 function member(value: unknown, name: string): Record<string, unknown> {
   const found = isObject(value) ? value[name] : undefined;

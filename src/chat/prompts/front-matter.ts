@@ -17,13 +17,23 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
 }
 
 async function parseFields(yaml: string): Promise<Readonly<Record<string, unknown>>> {
-  const { parse } = await import('yaml');
-  try {
-    const value: unknown = parse(yaml, { maxAliasCount: 0 });
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
+  const { load } = await import('js-yaml');
+  for (const text of [yaml, quoted(yaml)]) {
+    try {
+      const value: unknown = load(text, { maxAliases: 0 });
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+    } catch {
+      // Quoted, it may be valid.
+    }
   }
+  return {};
+}
+
+/** Quotes values that YAML reads as something else although people write them so: `**\/*.ts`, `Use it: always`. */
+function quoted(yaml: string): string {
+  return yaml.replaceAll(/^([\w-]+:|[ \t]*-) +([^\s"'[{|>#].*)$/gm, (line, key: string, value: string) =>
+    /^[*&!%@`]|: /.test(value) ? `${key} ${JSON.stringify(value.trimEnd())}` : line,
+  );
 }
 
 /** A text or a list of texts, as both occur: `applyTo: "**\/*.ts, **\/*.tsx"`, `tools: ['search']`. */

@@ -102,7 +102,6 @@ export class AgentLoop {
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, calls, signal);
       if (signal.aborted) return { type: 'stopped' };
-      if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
       if (this.#log.hasQueued()) return undefined;
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
     }

@@ -1,3 +1,4 @@
+import { textOfAnswer } from '../../wire/answer-content.ts';
 import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/conversation.ts';
 import { type Attachment, attachmentPart } from '../attachment.ts';
 import { markHidden } from '../tools/visible-text.ts';
@@ -41,7 +42,7 @@ function isComplete({ ending }: Message): boolean {
 
 function userParts(message: Message, takes: (attachment: Attachment) => boolean): UserPart[] {
   if (message.role === 'summary') {
-    return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
+    return [{ type: 'text', text: `Summary of the conversation so far:\n\n${textOfAnswer(messageText(message))}` }];
   }
   const parts: UserPart[] = (message.attachments ?? []).map((each) =>
     takes(each) ? attachmentPart(each) : leftOut(each),

@@ -34,10 +34,10 @@ const MAX_YAML = 1024 * 1024;
 
 /** Imports the providers in a YAML file of another tool. The parser is loaded only here. */
 export async function importYaml(tool: ImportTool, text: string): Promise<Imported> {
-  const { parse: parseYaml } = await import('yaml');
+  const { CORE_SCHEMA, load, mergeTag } = await import('js-yaml');
   try {
     if (text.length > MAX_YAML) return { providers: [], notes: ['The file is too large.'] };
-    const value: unknown = parseYaml(text, { merge: true, logLevel: 'silent' });
+    const value: unknown = load(text, { schema: CORE_SCHEMA.withTags(mergeTag) });
     return importValue(tool, value);
   } catch {
     return { providers: [], notes: ['The file is not valid YAML.'] };
