@@ -1,5 +1,6 @@
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** After each of these, the user types a message without a click. */
 describe('caret in the input of the chat', () => {
@@ -16,6 +17,24 @@ describe('caret in the input of the chat', () => {
     '“New Conversation”': () => runCommand(harness.page, 'Svc: New Conversation'),
     '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
   };
+
+  it('chat: text that is typed while its first page loads stands in the input, and no key is lost', async () => {
+    const { page } = harness;
+    await runCommand(page, 'Svc: Open Chat');
+    await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
+    const text = 'What does the receipt print, and which of its lines can be empty?';
+    await page.keyboard.type(text.slice(0, 20), { delay: 40 });
+    await screenshot(page, 'chat-opening');
+    await page.keyboard.type(text.slice(20), { delay: 40 });
+    const frame = await webviewFrame(page, '.transcript .empty');
+    await waitUntil(
+      'the text in the input',
+      () => frame.locator('.composer textarea').inputValue(),
+      (value) => value === text,
+    );
+    await waitForCaret(page, frame);
+    await runCommand(page, 'Svc: New Conversation');
+  });
 
   for (const [name, act] of Object.entries(ACTIONS)) {
     for (const [before, prepare] of [

@@ -19,6 +19,7 @@ import { ConversationContext } from './context/conversation-context.ts';
 import { fillPrompt } from './context/prompt-files.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './contributions.ts';
 import { Conversations, type OpenConversation } from './conversations.ts';
+import type { EarlyInput } from './early-input.ts';
 import { ChangeProgress } from './editing/change-progress.ts';
 import { codeBlockAction } from './editing/code-block-actions.ts';
 import { editorCommands } from './editing/editor-commands.ts';
@@ -139,9 +140,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     return this.#commands[name](args);
   }
 
-  /** Focuses the input of the side bar, which is shown or about to be. */
-  async focusInput(): Promise<void> {
-    (await this.#sideReady.promise).focusInput();
+  /** Focuses the input of the side bar, which is shown or about to be. @param early its text goes into the input. */
+  async focusInput(early?: EarlyInput): Promise<void> {
+    const surface = await this.#sideReady.promise;
+    if (early === undefined) return surface.focusInput();
+    await surface.takeOver(async () => {
+      await early.paused();
+      await revealChat();
+      return early.take();
+    });
   }
 
   dispose(): void {

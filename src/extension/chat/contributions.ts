@@ -43,10 +43,10 @@ export const CHAT_COMMANDS = [
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];
 
-/** Shows the chat view in its current location. */
-export async function revealChat(): Promise<void> {
+/** Shows the chat view in its current location. @param preserveFocus the focus stays where it is. */
+export async function revealChat(preserveFocus = false): Promise<void> {
   try {
-    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`, { preserveFocus });
   } catch {
     // VS Code 1.139 removes a view's focus command after "Reset View Locations". The view is then in its container.
     await vscode.commands.executeCommand(`workbench.view.extension.${CHAT_CONTAINER}`);

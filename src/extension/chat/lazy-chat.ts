@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { watchTerminals } from './attachments/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
 import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
+import { EarlyInput } from './early-input.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
 export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
@@ -20,8 +21,15 @@ export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
     vscode.commands.registerCommand('svc.chat.open', async () => {
-      await revealChat();
-      await (await chat()).focusInput();
+      const early = loaded === undefined ? new EarlyInput() : undefined;
+      try {
+        const loading = chat();
+        await revealChat(early !== undefined);
+        await (await loading).focusInput(early);
+      } catch (thrown) {
+        early?.take();
+        throw thrown;
+      }
     }),
     ...CHAT_COMMANDS.map((name) =>
       vscode.commands.registerCommand(name, async (...args: unknown[]) => (await chat()).run(name, args)),

@@ -84,6 +84,8 @@ export class Surface {
   #conversation: OpenConversation;
   #ready = false;
   #focusWanted = false;
+  /** Gives the text that the user typed before the page was ready. */
+  #early: (() => Promise<string>) | undefined;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
@@ -145,6 +147,27 @@ export class Surface {
     else this.#focusWanted = true;
   }
 
+  /**
+   * As `focusInput`, with a text that the user types until the page is ready.
+   *
+   * @param early called once, when the page is ready and before it gets the draft. The page puts the draft before all
+   * that is typed there meanwhile.
+   */
+  async takeOver(early: () => Promise<string>): Promise<void> {
+    this.#early = early;
+    if (this.#ready) {
+      await this.#addEarly();
+      this.#postDraft();
+    }
+    this.focusInput();
+  }
+
+  async #addEarly(): Promise<void> {
+    const text = await this.#early?.();
+    this.#early = undefined;
+    if (text) this.#conversation.draft = withMessage(this.#conversation.draft, { text, attachments: [] });
+  }
+
   /** VS Code ends a page that is hidden, and loads it again. What is sent to the new one before it is ready is lost. */
   pageEnded(): void {
     this.#ready = false;
@@ -204,6 +227,7 @@ export class Surface {
     const { session } = this.#conversation;
     switch (message.type) {
       case 'ready':
+        await this.#addEarly();
         this.#ready = true;
         this.#postAll();
         if (this.#focusWanted) this.focusInput();
