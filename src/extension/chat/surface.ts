@@ -227,7 +227,7 @@ export class Surface {
     const { session } = this.#conversation;
     switch (message.type) {
       case 'ready':
-        await this.#addEarly();
+        if (this.#early) await this.#addEarly();
         this.#ready = true;
         this.#postAll();
         if (this.#focusWanted) this.focusInput();
