@@ -198,8 +198,9 @@ function withoutEndTags(head: string, tail: string): string {
   return /<[A-Za-z][^<>]*>$/.test(head) ? tail.replace(/^(?:<\/[\w.:-]+>)+/, '') : tail;
 }
 
+/** The end of a comment that the editor closed is no code. */
 function hasCode(tail: string): boolean {
-  return /[^\s)\]}"'`>;,:{]/.test(tail);
+  return /[^\s)\]}"'`>;,:{]/.test(tail.replace(/\*\/|-->/, ''));
 }
 
 /** Number of brackets from before the mark that are closed. */
