@@ -9,7 +9,7 @@ import { anchorAt } from './document/anchor.ts';
 import { type CaretView, caretView } from './document/caret-view.ts';
 import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
-import { textHead } from './document/document-text.ts';
+import { type Position, textHead } from './document/document-text.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
 import type { CircuitBreaker } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
@@ -48,6 +48,7 @@ const MAX_RETRIES = 5;
  *   item is to be shown, the others are alternatives. After an item with `requestAfterAccept` was accepted
  *   completely, the editor requests again.
  * - The active editor changed -> `documentShown`.
+ * - The cursor rests, or another file changed -> `prepare`, so that the first request has context.
  * - `onDidChangeTextDocument` -> `documentChanged`, only for the document of the active editor (changes to other
  *   documents are not typing) and before `suggest`. It detects acceptance, complete or partial.
  * - `onDidGrow` -> if the document is still active, make the editor request again with `trigger: 'grown'`. The first
@@ -206,6 +207,13 @@ export class Suggester {
     if (this.#state.current.kind === 'silent') this.#state.become({ kind: 'ready' });
     this.#shown = document;
     this.#warm();
+  }
+
+  /** The cursor rests, or what is known of the project changed: gathers context for the next request. */
+  prepare(document: SuggestRequest['document'], position: Position): void {
+    const model = this.#deps.model();
+    if (model === undefined || !this.#gate.admits(document)) return;
+    this.#sender.prepare(document, position, model);
   }
 
   documentClosed(uri: string): void {

@@ -10,13 +10,14 @@ import { fetchTransport } from '../provider/transport/fetch-transport.ts';
 import { warmConnection } from '../provider/transport/warm-connection.ts';
 import { registerChat } from './chat/lazy-chat.ts';
 import { registerCompletionCommands } from './completion/completion-commands.ts';
-import { completionContext } from './completion/completion-context.ts';
+import { EditorContext } from './completion/completion-context.ts';
 import { CompletionSettingsSource } from './completion/completion-settings-source.ts';
 import { ExcludedFiles } from './completion/excluded-files.ts';
 import { registerInlineCompletions } from './completion/inline-completions.ts';
 import { GhostTextWatch } from './completion/next-edit/ghost-text-watch.ts';
 import { nextEditModels } from './completion/next-edit/next-edit-model.ts';
 import { registerNextEdits } from './completion/next-edit/next-edits-feature.ts';
+import { EditorProjectReader } from './completion/project-reader.ts';
 import { CompletionStatus } from './completion/status.ts';
 import { CompletionSwitch } from './completion/switch.ts';
 import { registerConfigurationCommands } from './configuration/configuration-commands.ts';
@@ -55,12 +56,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const on = own(new CompletionSwitch());
   const excluded = own(new ExcludedFiles(() => settings.current.exclude, settings.onDidChange));
   const completionSettings = () => (on.snoozing ? { ...settings.current, enabled: false } : settings.current);
+  const reader = own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined));
+  const editorContext = new EditorContext(reader, (uri): readonly Snippet[] => nextEdits.recentEdits(uri));
   const suggester = own(
     new Suggester({
       model: () => completionModel(models.completion),
       settings: completionSettings,
       excluded: excluded.reason,
-      context: completionContext((uri): readonly Snippet[] => nextEdits.recentEdits(uri)),
+      context: editorContext.source,
       log: (line) => log.info(line),
       warm: () => {
         const { completion } = models;
@@ -113,6 +116,7 @@ export function activate(context: vscode.ExtensionContext): void {
       media: vscode.Uri.joinPath(context.extensionUri, 'media'),
     }),
   );
+  own(editorContext.follow(suggester));
   const status = {
     suggester,
     on,

@@ -15,6 +15,17 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
   ['/qwen.*coder|codeqwen/', 'MAX_MATCHED_ID characters of a model id'],
   ['/prompt (?:contains|has) \\d+ tokens[^.]*too (?:large|long)/i', '2,000 characters of an error (`clean`)'],
   ['/input token count[^.]*exceeds the maximum/i', '2,000 characters of an error (`clean`)'],
+  ['/\\{([^}]*)\\}/', 'MAX_STATEMENT characters of an import'],
+  ['/\\s+as\\s+|\\s*:\\s*/', 'MAX_STATEMENT characters of an import'],
+  ['/\\s+as\\s+/', 'MAX_STATEMENT characters of an import'],
+  ['/^from\\s+(\\.*)([\\w.]*)\\s+import\\s+\\(?([^)#]*)/', 'MAX_STATEMENT characters of an import'],
+  ['/^(.*?)(?:::)?\\{([^}]*)\\}/', 'MAX_STATEMENT characters of an import'],
+  [
+    '/\\b(?:class|interface|enum|struct|trait|impl|union|record|protocol|object|namespace)\\s+[\\p{L}_$]|\\btype\\s+[\\p{L}_$].*=\\s*$|\\btype\\s+\\w+\\s+(?:struct|interface)\\b|[^=!<>]=\\s*(?:Object\\.freeze\\()?$|^\\s*export default\\s*$/u',
+    'MAX_SIGNATURE characters of a declaration',
+  ],
+  ['/\\s*=\\s*$/', 'MAX_SIGNATURE characters of a declaration'],
+  ['/[\\p{L}_$][\\p{L}\\p{N}_$]*(?=[<(:?]|$)/u', 'MAX_MEMBER characters of a declaration'],
   ['/(\\d[\\d,]*)\\s+(?:maximum context length|maximum)/i', '2,000 characters of an error (`clean`)'],
 ];
 

@@ -63,7 +63,7 @@ function commentStart(text: string, { language, caret }: Surroundings): number {
 }
 
 /** The tail has no code: the lines below continue what is before the caret. */
-const NO_CODE = /^[\s)\]}"'`>;,]*$/;
+const NO_CODE = /^(?:[\s)\]}"'`>;,]|\*\/|-->)*$/;
 /** Lines that only close something: brackets, a comment, a string, a fence, an element. */
 const CLOSES = /^\s*(?:[)\]}]|\*\/|-->|"""|'''|```|~~~|<\/)/;
 

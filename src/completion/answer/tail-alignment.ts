@@ -56,6 +56,7 @@ export function alignWithTail(text: string, context: TailContext, goesOn: boolea
     closerAt: closer === undefined ? undefined : closer.at - answerEnd,
     opensBlock,
     goesOn,
+    head: around.head,
   });
   if (part !== undefined) return { text: before + part.text, replaceAfter: part.covers ? tail.length : tailEnd };
   // The answer contradicts the tail after a closer. What is before the closer still fits.
@@ -168,6 +169,8 @@ interface RestContext {
   readonly closerAt: number | undefined;
   readonly opensBlock: boolean;
   readonly goesOn: boolean;
+  /** The caret's line before the caret. */
+  readonly head: string;
 }
 
 interface AlignedRest {
@@ -205,7 +208,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   if (remaining.length > 0 && ONLY_CLOSERS.test(code)) {
     return more !== '' && !goesOn && leavesOpen(after, context) ? undefined : { text: after, covers: false };
   }
-  if (more.trim() !== '') return undefined;
+  if (more.trim() !== '') return alignElement(after, code, context);
   if (line === '') return { text: '', covers: false };
   // A separator with a blank is followed by what the tail has.
   if (/[;,]\s+$/.test(first) && !NO_SPACE_BEFORE.test(rest) && context.closerAt === undefined) {
@@ -215,6 +218,22 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   // White space at the end of the answer separates it from a word or an operator.
   const separates = aligned?.text === line && !NO_SPACE_BEFORE.test(rest);
   return separates ? { ...aligned, text: first } : aligned;
+}
+
+/** An answer of several lines before end tags that the editor added: it closes the element itself, or has its lines only. */
+function alignElement(after: string, code: string, { goesOn, head }: RestContext): AlignedRest | undefined {
+  const name = /^<\/([\w.:-]+)>$/.exec(code)?.[1];
+  if (name === undefined) return undefined;
+  for (let at = after.indexOf(code); at >= 0; at = after.indexOf(code, at + 1)) {
+    if (openElements(after.slice(0, at), name) !== 0) continue;
+    const end = at + code.length;
+    const lineEnd = after.indexOf('\n', end);
+    const line = after.slice(end, lineEnd < 0 ? undefined : lineEnd);
+    // End tags of outer elements follow in the document.
+    return { text: line.includes('</') ? after.slice(0, end) : after, covers: true };
+  }
+  if (goesOn || !/^\s*\n/.test(after) || openElements(after, name) !== 0) return undefined;
+  return { text: `${after.trimEnd()}\n${/^\s*/.exec(head)?.[0] ?? ''}`, covers: false };
 }
 
 /** The answer's text before the tail and the tail, with the white space of the tail if it has any. */

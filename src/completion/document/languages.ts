@@ -122,6 +122,18 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   latex: { ...PROSE, line: '%' },
 };
 
+/** Languages of which files call or contain each other. */
+const RELATED: readonly RegExp[] = [
+  /^(?:(?:type|java)script(?:react)?|vue|svelte|html|css|scss|less|astro)$/,
+  /^(?:c|cpp|cuda-cpp|objective-cp?p?)$/,
+  /^(?:java|kotlin|groovy|scala)$/,
+];
+
+/** True if files of one language are useful context for the other. */
+export function isRelatedLanguage(id: string, other: string): boolean {
+  return id === other || RELATED.some((languages) => languages.test(id) && languages.test(other));
+}
+
 export function findLanguage(id: string): Language {
   return ownEntry(LANGUAGES, id) ?? UNKNOWN;
 }

@@ -3,36 +3,76 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 
 /** A piece of another file, or of another notebook cell, that is sent as context. */
 export interface Snippet {
-  readonly kind: 'import' | 'recent-edit' | 'open-tab' | 'cell';
+  readonly kind: 'declaration' | 'open-tab' | 'recent-edit' | 'cell';
   /** Relative to the workspace. Written in a comment above the piece. */
   readonly path: string;
-  /** 0-based line of the piece in its file, for a stable order. */
+  /** 0-based line of the piece in its file, for a stable order; of a cell, its number. */
   readonly line: number;
   readonly text: string;
+  /** How likely the next line needs it: 1 for what the file imports, 2 for what is near the caret. Absent: 1. */
+  readonly score?: number;
+  /** Language of a cell. */
+  readonly languageId?: string;
 }
 
-/** Finds context. Results that arrive too late are not used. Should stop when `signal` fires. */
+/**
+ * Finds context. Results that arrive too late are used for the next request. Should stop when `signal` fires.
+ *
+ * @param report is called with what is known so far, before the rest is.
+ */
 export type ContextSource = (
   place: { readonly document: DocumentText; readonly position: Position },
   wanted: CompletionSettings['context'],
   signal: AbortSignal,
+  report: (snippets: readonly Snippet[]) => void,
 ) => Promise<readonly Snippet[]>;
 
-const KINDS: Readonly<Record<Snippet['kind'], number>> = { import: 0, cell: 1, 'open-tab': 2, 'recent-edit': 3 };
+const KINDS: Readonly<Record<Snippet['kind'], number>> = { declaration: 0, 'open-tab': 1, 'recent-edit': 2, cell: 3 };
+/** Length of a path comment without the path. */
+const PATH_CHARACTERS = 12;
+/** What is less likely needed is not added to a prompt that is in a cache. */
+const ADDED_SCORE = 1.5;
 
 /**
- * Sorts snippets for the prompt: those that change least come first, so that consecutive prompts
- * start with the same bytes and providers can use their prompt cache.
+ * Chooses the most likely needed snippets for which there is room, in a stable order: those that change least come first,
+ * so that consecutive prompts start with the same bytes and providers can use their prompt cache.
+ *
+ * @param held the snippets of the last prompt, which keep their place. New ones follow them.
  */
-export function inStableOrder(snippets: readonly Snippet[]): Snippet[] {
-  const seen = new Set<string>();
-  return [...snippets]
-    .sort((a, b) => KINDS[a.kind] - KINDS[b.kind] || compare(a.path, b.path) || a.line - b.line)
-    .filter(({ text }) => {
-      const fresh = text.trim() !== '' && !seen.has(text);
-      seen.add(text);
-      return fresh;
-    });
+export function chooseSnippets(
+  candidates: readonly Snippet[],
+  room: number,
+  held: readonly Snippet[] = [],
+): readonly Snippet[] {
+  const current = new Map(candidates.map((snippet) => [keyOf(snippet), snippet]));
+  const kept = held.map((snippet) => current.get(keyOf(snippet)) ?? snippet);
+  const seen = new Set(kept.map(({ text }) => text));
+  const paths = new Set(kept.map(({ path }) => path));
+  let left = room - kept.reduce((sum, { text }) => sum + text.length + 1, 0);
+  for (const path of paths) left -= path.length + PATH_CHARACTERS;
+  const added: Snippet[] = [];
+  const ranked = candidates
+    .filter((snippet) => held.length === 0 || (snippet.score ?? 1) >= ADDED_SCORE)
+    .sort((a, b) => (b.score ?? 1) - (a.score ?? 1));
+  for (const snippet of ranked) {
+    const { path, text } = snippet;
+    const cost = text.length + 1 + (paths.has(path) ? 0 : path.length + PATH_CHARACTERS);
+    if (cost > left || text.trim() === '' || seen.has(text)) continue;
+    if (kept.some((each) => keyOf(each) === keyOf(snippet))) continue;
+    left -= cost;
+    paths.add(path);
+    seen.add(text);
+    added.push(snippet);
+  }
+  return [...kept, ...added.sort(inStableOrder)];
+}
+
+function inStableOrder(a: Snippet, b: Snippet): number {
+  return KINDS[a.kind] - KINDS[b.kind] || compare(a.path, b.path) || a.line - b.line;
+}
+
+function keyOf({ kind, path, line }: Snippet): string {
+  return `${kind} ${line} ${path}`;
 }
 
 const PIECE_LINES = 24;

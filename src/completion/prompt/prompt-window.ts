@@ -105,24 +105,36 @@ function stepUp(character: number): number {
   return Math.ceil(character / STEP_CHARACTERS) * STEP_CHARACTERS;
 }
 
-/** Context (each piece after a comment with its path), then the document's own path, then its text. */
-export function promptPrefix(
-  document: DocumentText,
-  window: PromptWindow,
-  snippets: readonly Snippet[],
-  room: number,
-): string {
+/**
+ * Context (the pieces of a file after a comment with its path), then the document's own path, then the other cells of a
+ * notebook, then its text.
+ */
+export function promptPrefix(document: DocumentText, window: PromptWindow, snippets: readonly Snippet[]): string {
   const language = findLanguage(document.languageId);
-  const pieces: string[] = [];
-  let left = room;
-  for (const { path, text } of snippets) {
-    const piece = `${commentLine(language, `Path: ${path}`)}\n${text.trimEnd()}\n\n`;
-    if (piece.length > left) continue;
-    left -= piece.length;
-    pieces.push(piece);
+  const pathLine = (path: string) => `${commentLine(language, `Path: ${path}`)}\n`;
+  const cells = snippets.filter(({ kind }) => kind === 'cell');
+  let text = '';
+  let last: string | undefined;
+  for (const { kind, path, text: piece } of snippets) {
+    if (kind === 'cell') continue;
+    text +=
+      path === last ? `${piece.trimEnd()}\n` : `${last === undefined ? '' : '\n'}${pathLine(path)}${piece.trimEnd()}\n`;
+    last = path;
   }
-  const own = document.path === undefined ? '' : `${commentLine(language, `Path: ${document.path}`)}\n`;
-  return pieces.join('') + own + window.prefix;
+  if (last !== undefined) text += '\n';
+  const own = cells[0]?.path ?? document.path;
+  if (own !== undefined) text += pathLine(own);
+  for (const { languageId = document.languageId, text: cell } of cells) {
+    text += `${cell.trim() === '' ? '' : inLanguage(cell.trimEnd(), languageId, document.languageId)}\n\n`;
+  }
+  return text + window.prefix;
+}
+
+/** A cell of another language becomes a comment with its language. */
+function inLanguage(text: string, languageId: string, own: string): string {
+  if (languageId === own) return text;
+  const language = findLanguage(own);
+  return [languageId, ...text.split('\n')].map((line) => commentLine(language, line)).join('\n');
 }
 
 /** The surroundings that the answer must fit (completion-trimmer.ts). */
@@ -186,8 +198,9 @@ function withoutEndTags(head: string, tail: string): string {
   return /<[A-Za-z][^<>]*>$/.test(head) ? tail.replace(/^(?:<\/[\w.:-]+>)+/, '') : tail;
 }
 
+/** The end of a comment that the editor closed is no code. */
 function hasCode(tail: string): boolean {
-  return /[^\s)\]}"'`>;,:{]/.test(tail);
+  return /[^\s)\]}"'`>;,:{]/.test(tail.replace(/\*\/|-->/, ''));
 }
 
 /** Number of brackets from before the mark that are closed. */

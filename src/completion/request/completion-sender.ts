@@ -3,8 +3,11 @@ import type { CachedAnswer, SuggestionCache } from '../cache/suggestion-cache.ts
 import type { CaretView } from '../document/caret-view.ts';
 import type { Clock } from '../document/clock.ts';
 import type { CompletionModel, CompletionSettings } from '../document/completion-settings.ts';
+import type { DocumentText, Position } from '../document/document-text.ts';
 import type { ContextSource, Snippet } from '../prompt/context.ts';
-import { buildPrompt, KeptContext, type PromptRequest } from '../prompt/prompt-builder.ts';
+import { type ContextOptions, KeptContext } from '../prompt/kept-context.ts';
+import { buildPrompt, type PromptRequest } from '../prompt/prompt-builder.ts';
+import { promptBudget } from '../prompt/prompt-window.ts';
 import { SecretRestorer } from '../prompt/redact.ts';
 import type { SuggesterStateOwner } from '../suggester-state.ts';
 import type { NotSent } from '../trigger/trigger.ts';
@@ -81,9 +84,21 @@ export class CompletionSender {
     for (const flight of this.inFlight.flights) if (flight.uri === uri) flight.stop();
   }
 
-  snippets({ document, position }: CaretView): Promise<readonly Snippet[]> {
-    const excluded = (path: string): boolean => this.#deps.excluded?.(path) !== undefined;
-    return this.#context.at(document, position, this.#deps.settings().context, excluded);
+  snippets({ document, position, model }: CaretView): Promise<readonly Snippet[]> {
+    return this.#context.at(document, position, this.#contextOptions(model));
+  }
+
+  /** Gathers context for a request that is likely. */
+  prepare(document: DocumentText, position: Position, model: CompletionModel): void {
+    this.#context.prepare(document, position, this.#contextOptions(model));
+  }
+
+  #contextOptions(model: CompletionModel): ContextOptions {
+    return {
+      wanted: this.#deps.settings().context,
+      excluded: (path) => this.#deps.excluded?.(path) !== undefined,
+      room: promptBudget(model).context,
+    };
   }
 
   /** Sends a request, unless the caret is inside a secret. Returns false if the circuit breaker is open. */

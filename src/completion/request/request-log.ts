@@ -1,18 +1,19 @@
 import type { EditDialect } from '../../wire/edit/edit-request.ts';
+import type { Snippet } from '../prompt/context.ts';
 import type { SendFimRequest } from './in-flight.ts';
 
 interface SentToModel {
   readonly model: string;
   /** Language of the document. */
   readonly languageId: string;
-  /** Paths of the files that were sent as context. */
-  readonly context: readonly string[];
   readonly masked: number;
 }
 
 /** A request for a completion exactly as it was sent, with masked secrets. */
 export interface SentRequest extends SentToModel {
   readonly kind: 'fim';
+  /** What was sent as context, from which files. */
+  readonly context: readonly Snippet[];
   readonly fimRequest: SendFimRequest;
   readonly reason: 'typing' | 'invoke' | 'speculation';
 }
@@ -20,6 +21,8 @@ export interface SentRequest extends SentToModel {
 /** A request for a next edit exactly as it was sent, with masked secrets. */
 export interface SentEditRequest extends SentToModel {
   readonly kind: 'edit';
+  /** Paths of the files that were sent as context. */
+  readonly context: readonly string[];
   readonly dialect: EditDialect;
   readonly prompt: string;
   readonly maxTokens: number;
@@ -82,7 +85,8 @@ export class RequestLog<Sent extends SentRequest | SentEditRequest> {
 }
 
 function sentParts(request: SentRequest | SentEditRequest): readonly string[] {
-  const { model, context, masked } = request;
+  const { model, masked } = request;
+  const context: readonly unknown[] = request.context;
   const [what, sent, most] =
     request.kind === 'edit'
       ? [`edit ${model} ${request.dialect}`, `${request.prompt.length}`, request.maxTokens]

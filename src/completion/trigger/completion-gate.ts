@@ -1,7 +1,7 @@
 import { IgnorePatterns } from '../../base/ignore-patterns.ts';
 import type { SuggestRequest } from '../document/suggestion.ts';
 import type { CompletionSenderDeps } from '../request/completion-sender.ts';
-import { isLanguageEnabled, type TriggerRefusal, triggerRefusal } from './trigger.ts';
+import { type TriggerRefusal, triggerRefusal } from './trigger.ts';
 
 type Document = SuggestRequest['document'];
 
@@ -21,9 +21,14 @@ export class CompletionGate {
 
   /** True if typing in the document can cause requests. */
   automatic(document: Document): boolean {
-    const { enabled, languages, trigger } = this.#deps.settings();
-    const on = enabled && trigger === 'automatic' && isLanguageEnabled(document.languageId, languages);
-    return on && this.#refusalForFile(document) === undefined;
+    return this.#deps.settings().trigger === 'automatic' && this.admits(document);
+  }
+
+  /** True if the document can have suggestions. */
+  admits(document: Document): boolean {
+    return (
+      triggerRefusal({ document }, this.#deps.settings()) === undefined && this.#refusalForFile(document) === undefined
+    );
   }
 
   #refusalForFile(document: Document): TriggerRefusal | undefined {

@@ -19,7 +19,10 @@ export type TriggerRefusal =
 export type NotSent = Exclusion | 'unknown-yet';
 
 /** Why a request has no suggestions; `undefined`: it may have some. */
-export function triggerRefusal(request: SuggestRequest, settings: CompletionSettings): TriggerRefusal | undefined {
+export function triggerRefusal(
+  request: Pick<SuggestRequest, 'document' | 'carets' | 'selecting'>,
+  settings: CompletionSettings,
+): TriggerRefusal | undefined {
   const { document } = request;
   if (!settings.enabled) return 'off';
   if (!isLanguageEnabled(document.languageId, settings.languages)) return 'language-off';

@@ -1,49 +1,93 @@
 import * as vscode from 'vscode';
+import { ProjectDeclarations } from '../../completion/context/project-declarations.ts';
+import type { ProjectReader } from '../../completion/context/project-reader.ts';
 import { textBefore } from '../../completion/document/document-text.ts';
+import { isRelatedLanguage } from '../../completion/document/languages.ts';
 import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/prompt/context.ts';
-import { documentView, pathInFolder } from '../document-view.ts';
-import { importedDefinitions } from './imported-definitions.ts';
+import type { Suggester } from '../../completion/suggester.ts';
+import { documentView, pathInFolder, toPosition } from '../document-view.ts';
 
-const TABS = 8;
+const FILES = 20;
 const SNIPPETS = 4;
 /** Pieces of other files with a lower similarity are not sent. */
 const MIN_SIMILARITY = 0.05;
 /** Number of characters before the caret that are compared with other files. */
 const NEAR = 1200;
+const CELLS = 12;
+const CELL_CHARACTERS = 2_000;
 
-/**
- * Collects context from the editor, of the kinds that the setting allows.
- *
- * @param recentEdits the text around recent edits in other files than this one.
- */
-export function completionContext(recentEdits: (uri: string) => readonly Snippet[]): ContextSource {
-  const similarSnippets = new SimilarSnippets(TABS);
-  return async ({ document, position }, wanted, signal) => {
+/** A cursor that does not move for so long rests. */
+const REST_MS = 150;
+/** After a change of another file. */
+const CHANGED_MS = 400;
+/** After a document was shown: its project may be loading, and its language then knows more. */
+const LOADING_MS = [0, 1_000, 4_000, 12_000];
+
+/** Collects context from the editor, of the kinds that the setting allows. */
+export class EditorContext {
+  readonly #reader: ProjectReader;
+  readonly #declarations: ProjectDeclarations;
+  readonly #similar = new SimilarSnippets(FILES);
+  readonly #recentEdits: (uri: string) => readonly Snippet[];
+
+  /** @param recentEdits the text around recent edits in other files than this one. */
+  constructor(reader: ProjectReader, recentEdits: (uri: string) => readonly Snippet[]) {
+    this.#reader = reader;
+    this.#declarations = new ProjectDeclarations(reader);
+    this.#recentEdits = recentEdits;
+  }
+
+  readonly source: ContextSource = async ({ document, position }, wanted, signal, report) => {
     const near = textBefore(document, position, NEAR);
     const known = [
       ...otherCells(document.uri),
-      ...(wanted.openTabs ? openTabs(document.uri, near, similarSnippets) : []),
-      ...(wanted.recentEdits ? recentEdits(document.uri) : []),
+      ...(wanted.recentEdits ? this.#recentEdits(document.uri).map((snippet) => ({ ...snippet, score: 1.4 })) : []),
+      ...(wanted.openTabs ? await this.#visitedFiles(document.uri, document.languageId, near) : []),
     ];
-    const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
-    return [...imports, ...known];
-  };
-}
-
-function openTabs(uri: string, near: string, similarSnippets: SimilarSnippets): Snippet[] {
-  const tabs = vscode.workspace.textDocuments
-    .filter(
-      (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && pathInFolder(other.uri) !== undefined,
-    )
-    .slice(-TABS);
-  return similarSnippets
-    .find(tabs.map(documentView), near)
-    .filter(({ score }) => score >= MIN_SIMILARITY)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, SNIPPETS)
-    .flatMap(({ document: { path }, line, text }) =>
-      path === undefined ? [] : [{ kind: 'open-tab', path, line, text }],
+    if (!wanted.imports) return known;
+    const found = await this.#declarations.find({ document, position }, signal, (snippets) =>
+      report([...snippets, ...known]),
     );
+    return [...found, ...known];
+  };
+
+  /** Gathers context ahead of requests. */
+  follow(suggester: Suggester): vscode.Disposable {
+    let timers: NodeJS.Timeout[] = [];
+    const active = () => vscode.window.activeTextEditor;
+    const prepare = () => {
+      const editor = active();
+      if (editor) suggester.prepare(documentView(editor.document), toPosition(editor.selection.active));
+    };
+    const after = (delays: readonly number[]) => {
+      for (const timer of timers) clearTimeout(timer);
+      timers = delays.map((delay) => setTimeout(prepare, delay));
+    };
+    after(LOADING_MS);
+    return vscode.Disposable.from(
+      vscode.window.onDidChangeActiveTextEditor(() => after(LOADING_MS)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => textEditor === active() && after([REST_MS])),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length === 0 || document === active()?.document || document.uri.scheme === 'output') return;
+        this.#declarations.clear();
+        after([CHANGED_MS]);
+      }),
+      { dispose: () => after([]) },
+    );
+  }
+
+  async #visitedFiles(uri: string, languageId: string, near: string): Promise<Snippet[]> {
+    const files = await this.#reader.visited();
+    const others = files.filter((other) => other.uri !== uri && isRelatedLanguage(languageId, other.languageId));
+    return this.#similar
+      .find(others, near)
+      .filter(({ score }) => score >= MIN_SIMILARITY)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, SNIPPETS)
+      .flatMap(({ document: { path }, line, text, score }) =>
+        path === undefined ? [] : [{ kind: 'open-tab' as const, path, line, text, score: 0.5 + 4 * score }],
+      );
+  }
 }
 
 /** The code cells before this one, because their definitions are available here. */
@@ -57,7 +101,14 @@ function otherCells(uri: string): Snippet[] {
   const path = pathInFolder(notebook.uri);
   if (path === undefined) return [];
   return cells
-    .slice(Math.max(0, here - 12), here)
+    .slice(Math.max(0, here - CELLS), here)
     .filter((cell) => cell.kind === vscode.NotebookCellKind.Code)
-    .map((cell) => ({ kind: 'cell' as const, path, line: cell.index, text: cell.document.getText().slice(0, 2000) }));
+    .map((cell) => ({
+      kind: 'cell' as const,
+      path,
+      line: cell.index,
+      text: cell.document.getText().slice(0, CELL_CHARACTERS),
+      languageId: cell.document.languageId,
+      score: 10,
+    }));
 }

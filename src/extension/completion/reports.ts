@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
+import type { Snippet } from '../../completion/prompt/context.ts';
 import type { LastEditRequest, LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
 import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
@@ -59,7 +60,8 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
-    ...describeContext({ context, masked }).map(note),
+    ...describeSnippets(context).map(note),
+    note(t('Masked secrets: {0}', masked)),
     ...(stop.length === 0 ? [] : [note(t('Stop sequences: {0}', stop.map((each) => JSON.stringify(each)).join(' ')))]),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     '',
@@ -74,12 +76,13 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
 /** @param languageId of the document in which it is shown. */
 function describeEditRequest(request: LastEditRequest, languageId: string): string {
   const { t } = vscode.l10n;
-  const { model, dialect, prompt, maxTokens, outcome } = request;
+  const { model, dialect, prompt, maxTokens, outcome, context, masked } = request;
   const note = noteIn(languageId);
   return [
     note(t('Model for next edits: {0}', `${model} (${dialect})`)),
     note(t('Sent: {0} characters; at most {1} tokens requested', count(prompt.length), count(maxTokens))),
-    ...describeContext(request).map(note),
+    note(t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', '))),
+    note(t('Masked secrets: {0}', masked)),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     '',
     note(t('Prompt:')),
@@ -92,12 +95,17 @@ function noteIn(languageId: string): (text: string) => string {
   return (text) => commentLine(language, text);
 }
 
-function describeContext({ context, masked }: Pick<LastRequest, 'context' | 'masked'>): readonly string[] {
+/** Each piece of context with the reason for it. */
+function describeSnippets(snippets: readonly Snippet[]): readonly string[] {
   const { t } = vscode.l10n;
-  return [
-    t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', ')),
-    t('Masked secrets: {0}', masked),
-  ];
+  if (snippets.length === 0) return [t('Files sent as context: {0}', t('none'))];
+  const reasons: Readonly<Record<Snippet['kind'], string>> = {
+    declaration: t('declaration of a name that is imported or near the cursor'),
+    'open-tab': t('similar to the text before the cursor, in a visited file'),
+    'recent-edit': t('edited recently'),
+    cell: t('cell of this notebook'),
+  };
+  return [t('Sent as context:'), ...snippets.map(({ kind, path, line }) => `  ${path}:${line + 1} (${reasons[kind]})`)];
 }
 
 function describeOutcome({ total, characters, cost, problem }: LoggedOutcome): string {

@@ -1,0 +1,211 @@
+import type { DocumentText, Position } from '../document/document-text.ts';
+import type { Snippet } from '../prompt/context.ts';
+import { type CodeName, enclosingFunction, findCodeNames } from './code-names.ts';
+import { findImports } from './import-paths.ts';
+import { findDeclaration, type Outline, outlineAt, outlineModule } from './outline.ts';
+import type { DeclaredAt, ProjectReader } from './project-reader.ts';
+
+/** Names of which the declarations are looked up. */
+const NAMES = 48;
+/** Requests that a language server has at a time: the user's own wait behind them. */
+const AT_A_TIME = 3;
+/** Characters of the outline of one type. */
+const OUTLINE = 1_100;
+const MIN_MEMBERS = 3;
+
+interface Found {
+  readonly document: DocumentText;
+  readonly line: number;
+  readonly outline: Outline;
+  score: number;
+}
+
+/** An answer of a language is used for so long. One without a declaration in another file is asked for again, ever later. */
+const KEPT_MS = 60_000;
+const FIRST_RETRY_MS = 3_000;
+const RETRY_FACTOR = 4;
+const KEPT_ANSWERS = 1_000;
+
+interface Answer {
+  readonly places: readonly DeclaredAt[];
+  readonly until: number;
+  readonly retryMs: number;
+}
+
+/**
+ * Finds the declarations in other files that code at the caret needs: of what the file imports, and of the names around
+ * the caret and their types.
+ */
+export class ProjectDeclarations {
+  readonly #reader: ProjectReader;
+  readonly #answers = new Map<string, Answer>();
+
+  constructor(reader: ProjectReader) {
+    this.#reader = reader;
+  }
+
+  /** Another file changed: names may be declared elsewhere. */
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  /** @param report is called with what import paths and open files show, before the language is asked. */
+  async find(
+    { document, position }: { readonly document: DocumentText; readonly position: Position },
+    signal: AbortSignal,
+    report: (snippets: readonly Snippet[]) => void,
+  ): Promise<readonly Snippet[]> {
+    const names = findCodeNames(document, position);
+    const search = new Search(document, this.#reader, words(document, position));
+    await search.byPath(names);
+    if (signal.aborted) return search.snippets();
+    report(search.snippets());
+    const scope = `${document.uri} ${enclosingFunction(document, position)}`;
+    const queue = names.slice(0, NAMES);
+    const work = async () => {
+      for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
+        for (const kind of ['name', 'type'] as const) {
+          const places = await this.#ask(document.uri, name, kind, scope);
+          await search.addPlaces(places, kind === 'type' ? name.weight * 1.2 : name.weight);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    return search.snippets();
+  }
+
+  async #ask(uri: string, name: CodeName, of: 'name' | 'type', scope: string): Promise<readonly DeclaredAt[]> {
+    const key = `${of} ${name.name} ${scope}`;
+    const now = this.#reader.now();
+    const known = this.#answers.get(key);
+    if (known !== undefined && now < known.until) return known.places;
+    const places = await this.#reader.declarations(uri, { line: name.line, character: name.character }, of);
+    const elsewhere = places.filter((place) => place.uri !== uri);
+    // At opening, the declaration of an import can be the import itself.
+    const retryMs =
+      elsewhere.length > 0 ? KEPT_MS : known === undefined ? FIRST_RETRY_MS : known.retryMs * RETRY_FACTOR;
+    this.#answers.delete(key);
+    this.#answers.set(key, { places: elsewhere, until: now + retryMs, retryMs });
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > KEPT_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
+    return elsewhere;
+  }
+}
+
+class Search {
+  readonly #document: DocumentText;
+  readonly #reader: ProjectReader;
+  readonly #near: ReadonlySet<string>;
+  readonly #found = new Map<string, Found>();
+
+  constructor(document: DocumentText, reader: ProjectReader, near: ReadonlySet<string>) {
+    this.#document = document;
+    this.#reader = reader;
+    this.#near = near;
+  }
+
+  async byPath(names: readonly CodeName[]): Promise<void> {
+    const weights = new Map(names.map(({ name, weight }) => [name, weight]));
+    await Promise.all(
+      findImports(this.#document).map(async ({ names: imported, uris }) => {
+        const other = await this.#firstOf(uris);
+        if (other === undefined) return;
+        for (const [local, name] of imported) {
+          const line = name === '*' ? 0 : name === 'default' ? findDefault(other) : findDeclaration(other, name);
+          const weight = weights.get(local) ?? 1;
+          if (line !== undefined) this.#add(other, line, weight, name === '*');
+        }
+      }),
+    );
+    const visited = await this.#reader.visited();
+    const { languageId, uri } = this.#document;
+    const open = visited.filter((other) => other.languageId === languageId && other.uri !== uri);
+    for (const { name, weight } of names.slice(0, NAMES)) {
+      if (weight < 1.5 || name.length < 3 || findDeclaration(this.#document, name) !== undefined) continue;
+      for (const other of open) {
+        const line = findDeclaration(other, name);
+        if (line === undefined) continue;
+        this.#add(other, line, weight * 0.8);
+        break;
+      }
+    }
+  }
+
+  async addPlaces(places: readonly DeclaredAt[], weight: number): Promise<void> {
+    for (const { uri, line, character } of places.slice(0, 2)) {
+      const other = await this.#reader.read(uri);
+      if (other !== undefined) this.#add(other, line, weight, line === 0 && character === 0);
+    }
+  }
+
+  async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
+    for (const uri of uris) {
+      const other = await this.#reader.read(uri);
+      if (other !== undefined) return other;
+    }
+    return undefined;
+  }
+
+  #add(document: DocumentText, line: number, weight: number, whole = false): void {
+    const key = `${document.uri}:${whole ? 'all' : line}`;
+    const known = this.#found.get(key);
+    // The same declaration by another name is more likely needed, but not as often as it is named.
+    if (known !== undefined) {
+      known.score = Math.max(known.score, weight) + Math.min(known.score, weight) * 0.25;
+      return;
+    }
+    const outline = whole ? outlineModule(document) : outlineAt(document, line);
+    if (outline !== undefined) this.#found.set(key, { document, line, outline, score: weight });
+  }
+
+  snippets(): readonly Snippet[] {
+    return [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
+      if (document.path === undefined) return [];
+      const text = write(outline, this.#near);
+      return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
+    });
+  }
+}
+
+/** Members whose words occur near the caret come first if not all have room. They stay in the order of the file. */
+function write({ header, members }: Outline, near: ReadonlySet<string>): string {
+  const lines = members.map((member) => (header === '' ? member : `  ${member}`));
+  let room = OUTLINE - header.length;
+  const kept = new Set<number>();
+  const ranked = lines
+    .map((text, index) => ({
+      text,
+      index,
+      known: near.has(/[\p{L}_$][\p{L}\p{N}_$]*(?=[<(:?]|$)/u.exec(text)?.[0] ?? ''),
+    }))
+    .sort((a, b) => Number(b.known) - Number(a.known) || a.index - b.index);
+  for (const { text, index } of ranked) {
+    if (kept.size >= MIN_MEMBERS && text.length + 1 > room) continue;
+    room -= text.length + 1;
+    kept.add(index);
+  }
+  return [header, ...lines.filter((_, index) => kept.has(index))].filter((line) => line !== '').join('\n');
+}
+
+function findDefault(document: DocumentText): number | undefined {
+  for (let line = 0; line < document.lineCount; line++) {
+    const text = document.lineAt(line);
+    if (!text.startsWith('export default ') && !text.startsWith('module.exports =')) continue;
+    const name = /^(?:export default|module\.exports =) ([\w$]+);?$/.exec(text)?.[1];
+    return name === undefined ? line : (findDeclaration(document, name) ?? line);
+  }
+  return undefined;
+}
+
+/** The words around the caret. */
+function words(document: DocumentText, position: Position): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (let line = Math.max(0, position.line - 200); line < Math.min(document.lineCount, position.line + 200); line++) {
+    for (const word of document
+      .lineAt(line)
+      .slice(0, 300)
+      .match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? [])
+      found.add(word);
+  }
+  return found;
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { enclosingFunction, findCodeNames } from '../../src/completion/context/code-names.ts';
+import { findImports } from '../../src/completion/context/import-paths.ts';
+import { ProjectDeclarations } from '../../src/completion/context/project-declarations.ts';
+import type { DeclaredAt, ProjectReader } from '../../src/completion/context/project-reader.ts';
+import type { DocumentText } from '../../src/completion/document/document-text.ts';
+import { chooseSnippets, type Snippet } from '../../src/completion/prompt/context.ts';
+import { textDocument, withCaret } from './text-document.ts';
+
+const OPTIONS =
+  'export class Options {\n  style: Style;\n  havingSize(size: number): Options {\n    return this;\n  }\n}';
+const FILES: Readonly<Record<string, string>> = {
+  'src/Options.ts': OPTIONS,
+  'src/make.ts': 'export function makeSpan(classes: string[]): Span {\n  return new Span(classes);\n}',
+  'src/html.ts': 'export const build = (node: Node): Span => {\n  return x;\n};\nexport const LIMIT = 3;',
+  'src/base.ts': 'class Base {\n  close(): void {}\n}\nexport default Base;',
+  'lib/store.py': 'class Store:\n    def get(self, key): return 1\n',
+};
+
+/** A project whose language finds what it is told. */
+class TestReader implements ProjectReader {
+  time = 0;
+  asked: string[] = [];
+  readonly files: Record<string, string>;
+  open: readonly string[] = [];
+  answer: (name: string, of: 'name' | 'type') => readonly DeclaredAt[] | Promise<readonly DeclaredAt[]> = () => [];
+  document: DocumentText | undefined;
+
+  constructor(files = FILES) {
+    this.files = { ...files };
+  }
+
+  now = () => this.time;
+  visited = async () => this.open.map((path) => this.#text(path)).filter((text) => text !== undefined);
+  read = async (uri: string) => this.#text(uri.replace('file:///work/', ''));
+  declarations: ProjectReader['declarations'] = async (_, { line, character }, of) => {
+    const name = /^[\w$]+/.exec(this.document?.lineAt(line).slice(character) ?? '')?.[0] ?? '';
+    this.asked.push(`${of} ${name}`);
+    return this.answer(name, of);
+  };
+
+  #text(path: string): DocumentText | undefined {
+    const text = this.files[path];
+    return text === undefined ? undefined : textDocument(path, text, path.endsWith('.py') ? 'python' : 'typescript');
+  }
+}
+
+async function find(reader: TestReader, path: string, text: string, languageId = 'typescript') {
+  const place = withCaret(path, text, languageId);
+  reader.document = place.document;
+  const reports: (readonly Snippet[])[] = [];
+  const declarations = new ProjectDeclarations(reader);
+  const search = () => declarations.find(place, new AbortController().signal, (each) => reports.push(each));
+  const found = await search();
+  return { found, reports, search, paths: found.map((each) => each.path).sort() };
+}
+
+const at = (path: string, line: number, character = 13): DeclaredAt => ({
+  uri: `file:///work/${path}`,
+  line,
+  character,
+});
+
+describe('declarations of the project', () => {
+  it('declarations: of what is imported are found by path, without a provider', async () => {
+    const { found, reports } = await find(
+      new TestReader(),
+      'src/a.ts',
+      `import Base from './base';
+import {
+  makeSpan as span,
+} from "./make";
+import * as html from './html.js';
+import type { Options } from './Options';
+import fs from 'node:fs';
+export const a = (options: Options) => {
+  |
+};`,
+    );
+    const text = (path: string) => found.find((each) => each.path === path)?.text;
+    assert.equal(text('src/base.ts'), 'class Base\n  close(): void');
+    assert.equal(text('src/make.ts'), 'export function makeSpan(classes: string[]): Span');
+    assert.equal(text('src/html.ts'), 'export const build = (node: Node): Span =>\nexport const LIMIT = 3');
+    assert.equal(text('src/Options.ts'), 'export class Options\n  style: Style\n  havingSize(size: number): Options');
+    assert.equal(reports.length, 1);
+    const score = (path: string) => found.find((each) => each.path === path)?.score ?? 0;
+    assert.ok(score('src/Options.ts') > score('src/html.ts'), 'the type of a parameter is needed more than an import');
+  });
+
+  it('declarations: the type of a variable without an annotation comes from the language', async () => {
+    const reader = new TestReader();
+    reader.answer = (name, of) => (name === 'options' && of === 'type' ? [at('src/Options.ts', 0)] : []);
+    const { paths, reports } = await find(reader, 'src/a.ts', 'build((group, options) => {\n  |\n});');
+    assert.deepEqual(paths, ['src/Options.ts']);
+    assert.deepEqual(reports, [[]]);
+  });
+
+  it('declarations: without an answer of the language, those of import paths are known', async () => {
+    const reader = new TestReader();
+    reader.answer = () => new Promise(() => undefined);
+    const place = withCaret('src/a.ts', "import { makeSpan } from './make';\nconst a = () => {\n  |\n};");
+    reader.document = place.document;
+    const reported = new Promise<readonly Snippet[]>((resolve) => {
+      void new ProjectDeclarations(reader).find(place, new AbortController().signal, resolve);
+    });
+    assert.deepEqual(
+      (await reported).map(({ path }) => path),
+      ['src/make.ts'],
+    );
+  });
+
+  it('declarations: a language that answers with the import itself is asked again, later', async () => {
+    const reader = new TestReader({ 'src/Options.ts': OPTIONS });
+    reader.answer = () => [at('src/a.ts', 0, 9)];
+    const { paths, search } = await find(
+      reader,
+      'src/a.ts',
+      "import { Options } from '@app/options';\nconst a = () => {\n  |\n};",
+    );
+    assert.deepEqual(paths, []);
+    reader.answer = (name) => (name === 'Options' ? [at('src/Options.ts', 0)] : []);
+    assert.deepEqual(await search(), [], 'not with each key');
+    reader.time += 3_000;
+    assert.deepEqual(
+      (await search()).map(({ path }) => path),
+      ['src/Options.ts'],
+    );
+    const { length } = reader.asked;
+    reader.time += 3_000;
+    reader.asked = [];
+    await search();
+    assert.ok(!reader.asked.includes('name Options'), 'an answer is kept');
+    assert.ok(length > 0);
+  });
+
+  it('declarations: visited files count by the names around the caret, not by what was opened last', async () => {
+    const reader = new TestReader({ ...FILES, 'src/last.ts': 'export const unrelated = 1;' });
+    reader.open = ['src/last.ts', 'src/html.ts', 'src/Options.ts', 'lib/store.py'];
+    const { paths } = await find(reader, 'src/a.ts', 'function a(options: Options) {\n  |\n}');
+    assert.deepEqual(paths, ['src/Options.ts']);
+  });
+
+  it('declarations: those of the file itself, of files that must not be sent and wrong places are left out', async () => {
+    const reader = new TestReader();
+    reader.answer = () => [at('src/a.ts', 0), at('.env', 0), at('src/make.ts', 99)];
+    const { found } = await find(reader, 'src/a.ts', 'const one = 1;\nfunction a(options) {\n  |\n}');
+    assert.deepEqual(found, []);
+  });
+
+  it('imports: Python, Rust and TypeScript name the same files as their languages do', () => {
+    const paths = (path: string, text: string, languageId: string) =>
+      findImports(textDocument(path, text, languageId)).map(({ names, uris }) => [
+        [...names].map(([local, name]) => (local === name ? name : `${name} as ${local}`)).join(', '),
+        ...uris.map((uri) => uri.replace('file:///work/', '')),
+      ]);
+    assert.deepEqual(paths('a/b/c.py', 'from .store import Store, x as y  # z', 'python'), [
+      ['Store, x as y', 'a/b/store.py', 'a/b/store/__init__.py'],
+    ]);
+    assert.deepEqual(
+      paths('a/b/c.py', 'from ..lib.store import (\n    Store,\n    Item,\n)', 'python')[0]?.slice(0, 2),
+      ['Store, Item', 'a/lib/store.py'],
+    );
+    assert.ok(paths('a/b/c.py', 'from lib.store import Store', 'python')[0]?.includes('lib/store.py'));
+    assert.deepEqual(paths('a/b/c.py', 'from os import *\nimport sys', 'python'), []);
+    assert.deepEqual(paths('src/x/a.rs', 'use crate::lang::{Parser, Token as T};\nuse std::fmt;', 'rust'), [
+      ['Parser, Token as T', 'src/lang.rs', 'src/lang/mod.rs'],
+    ]);
+    assert.deepEqual(paths('src/a.js', "const { a, b: c } = require('../lib/d');", 'javascript')[0]?.slice(0, 2), [
+      'a, b as c',
+      'lib/d.ts',
+    ]);
+    assert.deepEqual(paths('src/a.ts', "import './side-effect';\nimport x from 'react';", 'typescript'), []);
+  });
+});
+
+describe('names around the caret', () => {
+  it('names: those of the line and the parameters come first', () => {
+    const place = withCaret(
+      'a.ts',
+      `import { far } from './far';
+const other = unrelated(1);
+class A extends Base {
+  run(
+    options: Options,
+  ): Result {
+    const near = "text"; // comment
+    here.|
+  }
+}`,
+    );
+    const names = findCodeNames(place.document, place.position).map(({ name }) => name);
+    assert.equal(names[0], 'here');
+    assert.deepEqual(new Set(names.slice(1, 6)), new Set(['run', 'options', 'Options', 'Result', 'near']));
+    assert.ok(names.includes('Base') && names.includes('far'));
+    assert.ok(!names.includes('text') && !names.includes('comment') && !names.includes('const'));
+  });
+
+  it('function around the caret: blocks and blank lines do not change it', () => {
+    const body = (inner: string) => {
+      const { document, position } = withCaret(
+        'a.ts',
+        `class A {\n  run(a: B): C {\n${inner}\n  }\n  other() {\n  }\n}`,
+      );
+      return enclosingFunction(document, position);
+    };
+    for (const inner of [
+      '    |',
+      '    if (a) {\n      |\n    }',
+      '    x = 1;\n\n    y|',
+      '|',
+      '    for (;;) {\n|\n    }',
+    ])
+      assert.equal(body(inner), 'run(a: B): C {', inner);
+    const python = withCaret('a.py', 'class A:\n    def run(self):\n        if x:\n            |', 'python');
+    assert.equal(enclosingFunction(python.document, python.position), 'def run(self):');
+  });
+});
+
+describe('choice of context', () => {
+  const piece = (path: string, score: number, length = 80): Snippet => ({
+    ...{ kind: 'declaration', path, line: 0, score },
+    text: `${path} `.padEnd(length, 'x'),
+  });
+  const paths = (snippets: readonly Snippet[]) => snippets.map(({ path }) => path).join(' ');
+
+  it('choice: the likeliest that have room, in the order of their paths', () => {
+    const all = [piece('d', 1), piece('a', 0.5), piece('c', 3), piece('b', 2), piece('huge', 4, 5_000)];
+    assert.equal(paths(chooseSnippets(all, 300)), 'b c d');
+  });
+
+  it('choice: what was sent keeps its place, and what is needed now follows it', () => {
+    const first = chooseSnippets([piece('b', 2), piece('c', 2)], 1_000);
+    const next = chooseSnippets([piece('b', 1), piece('a', 4), piece('c', 2), piece('z', 1)], 1_000, first);
+    assert.equal(paths(next), 'b c a');
+  });
+
+  it('choice: a declaration that has changed is replaced in its place', () => {
+    const first = chooseSnippets([piece('b', 2), piece('c', 2)], 1_000);
+    const next = chooseSnippets([{ ...piece('b', 2), text: 'new' }, piece('c', 2)], 1_000, first);
+    assert.deepEqual(
+      next.map(({ text }) => text.slice(0, 3)),
+      ['new', 'c x'],
+    );
+  });
+});
