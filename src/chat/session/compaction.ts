@@ -1,8 +1,8 @@
 import { overflow } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { countTokens } from '../../wire/prompt-size.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
-import { estimateTokens } from './tokens.ts';
 import { sentMessages } from './turns.ts';
 
 /** Characters of a tool output that are included in the request for a summary. */
@@ -23,7 +23,7 @@ export function usedTokens(path: readonly Message[]): number {
   // The request for a summary contained everything it replaces, so its usage does not apply to the next request.
   const last = sent.findLastIndex(({ role, context }) => role === 'assistant' && context !== undefined);
   let used = (sent[last]?.context ?? 0) + countLastOutputs(sent[last]);
-  for (const message of sent.slice(last + 1)) used += countTokens(message);
+  for (const message of sent.slice(last + 1)) used += countMessage(message);
   return used;
 }
 
@@ -32,14 +32,14 @@ function countLastOutputs(message: Message | undefined): number {
   const parts = message?.parts ?? [];
   let tokens = 0;
   for (const part of parts.slice(parts.findLastIndex(({ type }) => type === 'step') + 1)) {
-    if (part.type === 'tool' && part.state.type === 'done') tokens += estimateTokens(part.state.output);
+    if (part.type === 'tool' && part.state.type === 'done') tokens += countTokens(part.state.output);
   }
   return tokens;
 }
 
-function countTokens(message: Message): number {
+function countMessage(message: Message): number {
   let tokens = (message.attachments ?? []).reduce((sum, each) => sum + each.tokens, 0);
-  for (const part of message.parts) if (part.type !== 'step') tokens += estimateTokens(partText(part));
+  for (const part of message.parts) if (part.type !== 'step') tokens += countTokens(partText(part));
   return tokens;
 }
 
