@@ -1,11 +1,14 @@
-import type { Provider } from './model.ts';
+import type { Model, Provider } from './model.ts';
 import type { Registry } from './registry/registry.ts';
+import { type ServedWindow, type WindowReader, withServedWindow } from './served-window.ts';
 
 /** Returns the ids of the models that the provider's endpoint lists. Rejects if the request fails. */
 export type ListModels = (provider: Provider, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface LiveRegistryDeps {
   readonly listModels: ListModels;
+  /** Absent: windows are not read. */
+  readonly windows?: WindowReader;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string, error: unknown) => void | Promise<void>;
   /** Whether the provider is asked for its list. Absent: each one without configured models is. */
@@ -28,6 +31,8 @@ export class LiveRegistry {
   readonly #deps: LiveRegistryDeps;
   readonly #closing = new AbortController();
   readonly #lists = new Map<string, readonly string[]>();
+  /** Windows that servers told, by the reference of the model, with the address. */
+  readonly #windows = new Map<string, ServedWindow & { readonly address: string | undefined }>();
   #registry: Registry;
   /** Counts builds. The response to a list request of an earlier build does not change a later registry. */
   #build = 0;
@@ -62,6 +67,38 @@ export class LiveRegistry {
     });
     this.#listing = listing;
     return listing;
+  }
+
+  /** The model with the window that its server has now. A request follows. */
+  async served(model: Model, signal: AbortSignal): Promise<Model> {
+    const { windows } = this.#deps;
+    if (!windows?.mayTell(model)) return model;
+    const window = await windows.read(model, signal);
+    if (window !== undefined) this.#learn(new Map([[model.ref, window]]));
+    const known = window ?? this.#knownWindow(model);
+    return known === undefined ? model : withServedWindow(model, known);
+  }
+
+  #learn(windows: ReadonlyMap<string, ServedWindow>): void {
+    let isNew = false;
+    for (const [ref, window] of windows) {
+      const model = this.#registry.find(ref);
+      if (model === undefined) continue;
+      const known = this.#knownWindow(model);
+      if (window.context === known?.context && window.trained === known.trained) continue;
+      this.#windows.set(ref, { ...window, address: model.endpoint.baseURL });
+      isNew = true;
+    }
+    if (isNew) this.#replace(this.#withWindows(this.#registry));
+  }
+
+  #knownWindow({ ref, endpoint }: Model): ServedWindow | undefined {
+    const known = this.#windows.get(ref);
+    return known?.address === endpoint.baseURL ? known : undefined;
+  }
+
+  #withWindows(registry: Registry): Registry {
+    return this.#windows.size === 0 ? registry : registry.withServedWindows((model) => this.#knownWindow(model));
   }
 
   /** True if all requested lists have arrived, have failed or are overdue. */
@@ -105,7 +142,7 @@ export class LiveRegistry {
       const ids = this.#lists.get(listKey(provider));
       if (ids !== undefined) filled = filled.withListedModels(provider.id, ids);
     }
-    return filled;
+    return this.#withWindows(filled);
   }
 
   async #listAll(): Promise<void> {
@@ -113,13 +150,23 @@ export class LiveRegistry {
     const { wanted = () => true } = this.#deps;
     const listable = providersToList(this.#registry).filter(({ id }) => wanted(id));
     await Promise.all(listable.map((provider) => this.#listProvider(provider, build)));
+    await this.#readWindows(wanted);
+  }
+
+  async #readWindows(wanted: (provider: string) => boolean): Promise<void> {
+    const { windows } = this.#deps;
+    const local = [...this.#registry.models.values()].filter(
+      (model) => windows?.mayTell(model) && wanted(model.provider),
+    );
+    if (windows && local.length > 0) this.#learn(await windows.readAll(local, this.#closing.signal));
   }
 
   async #listProvider(provider: Provider, build: number): Promise<void> {
     try {
       const ids = await this.#deps.listModels(provider, this.#closing.signal);
       this.#lists.set(listKey(provider), ids);
-      if (build === this.#build) this.#replace(this.#registry.withListedModels(provider.id, ids));
+      if (build !== this.#build) return;
+      this.#replace(this.#withWindows(this.#registry.withListedModels(provider.id, ids)));
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       await this.#deps.unlisted(provider.id, error instanceof Error ? error.message : String(error), error);

@@ -1,5 +1,7 @@
+import { defined } from '../base/json.ts';
 import type { Model, Provider } from './model.ts';
 import type { Registry } from './registry/registry.ts';
+import { largerWindow } from './served-window.ts';
 
 /** The models under one heading of a list. */
 export interface ModelGroup {
@@ -39,7 +41,13 @@ export function modelGroups({ registry, isEligible, pinned, recent }: GroupedMod
 /** A property of a model that helps the user choose one. */
 export type ModelFact =
   /** Tokens. */
-  | { readonly kind: 'context'; readonly tokens: number }
+  | {
+      readonly kind: 'context';
+      readonly tokens: number;
+      /** What the model was trained for, if the server has less, and how the user gets it. */
+      readonly trained?: number;
+      readonly command?: string;
+    }
   /** USD per million tokens. */
   | { readonly kind: 'price'; readonly input: number; readonly output: number }
   | { readonly kind: 'free' | 'images' | 'pdf' | 'tools' | 'reasoning' | 'completions' | 'next-edits' }
@@ -47,10 +55,11 @@ export type ModelFact =
   | { readonly kind: 'destination'; readonly host: string };
 
 /** Context size, price, abilities and destination host. Unknown properties are omitted. */
-export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, edit, endpoint }: Model): ModelFact[] {
+export function modelFacts(model: Model): ModelFact[] {
+  const { limit, cost, toolCall, reasoning, modalities, fim, edit, endpoint } = model;
   const base = (fim ? endpoint.fimURL : undefined) ?? endpoint.baseURL;
   const facts: (ModelFact | false | undefined)[] = [
-    limit.context > 0 && { kind: 'context', tokens: limit.context },
+    limit.context > 0 && { kind: 'context', tokens: limit.context, ...reducedWindow(model) },
     cost && (cost.input === 0 && cost.output === 0 ? { kind: 'free' } : { kind: 'price', ...pair(cost) }),
     modalities.input.includes('image') && { kind: 'images' },
     modalities.input.includes('pdf') && { kind: 'pdf' },
@@ -61,6 +70,12 @@ export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, 
     base !== undefined && URL.canParse(base) && { kind: 'destination', host: new URL(base).host },
   ];
   return facts.filter((fact) => fact !== false && fact !== undefined);
+}
+
+/** What the server of a model leaves unused. */
+function reducedWindow(model: Model) {
+  const { trained = 0, context = 0 } = model.served ?? {};
+  return trained > context ? defined({ trained, command: largerWindow(model) }) : {};
 }
 
 function pair({ input, output }: NonNullable<Model['cost']>) {

@@ -4,6 +4,7 @@ import type { EditDialect } from '../wire/edit/edit-request.ts';
 import type { MessageText } from '../wire/errors/svc-error.ts';
 import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
+import type { ServedWindow } from './served-window.ts';
 
 export type { FimDialect } from '../wire/fim/fim-request.ts';
 
@@ -67,6 +68,8 @@ export interface Model {
   readonly modalities: { readonly input: readonly Modality[]; readonly output: readonly Modality[] };
   /** In tokens; 0: unknown (spec 8). */
   readonly limit: { readonly context: number; readonly output: number; readonly input?: number };
+  /** The window that the server has, and the limits without it. Absent: the server does not tell. */
+  readonly served?: (ServedWindow & { readonly own: Model['limit'] }) | undefined;
   /** USD per million tokens; absent: unknown. */
   readonly cost?: ModelCost | undefined;
   /** Merged into the request. */

@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, TextPart } from '../wire/conversation.ts';
-import { estimateTokens, IMAGE_TOKENS, PDF_BYTES_PER_TOKEN } from './session/tokens.ts';
+import { countTokens, mediaTokens, TOKENS_AN_IMAGE } from '../wire/prompt-size.ts';
 import { countHidden, markHidden } from './tools/visible-text.ts';
 
 export type AttachmentKind =
@@ -56,18 +56,18 @@ export function textAttachment(source: TextSource): Attachment {
   const own = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is omitted]` : source.text;
   const hidden = countHidden(own);
   const text = hidden === 0 ? own : markHidden(own);
-  return { ...source, text, tokens: estimateTokens(text), ...(hidden === 0 ? {} : { hidden }) };
+  return { ...source, text, tokens: countTokens(text), ...(hidden === 0 ? {} : { hidden }) };
 }
 
 /** Creates an attachment from an image or a PDF; undefined for other types. */
 export function mediaAttachment(id: string, label: string, mediaType: string, base64: string): Attachment | undefined {
   if (mediaType === 'application/pdf') {
-    const tokens = Math.ceil((base64.length * 0.75) / PDF_BYTES_PER_TOKEN);
+    const tokens = mediaTokens(mediaType, base64);
     return { id, kind: 'pdf', label, tokens, media: { mediaType, base64 } };
   }
   if (!/^image\/(?:png|jpeg|gif|webp)$/.test(mediaType)) return undefined;
   const preview = base64.length < PREVIEW_CHARACTERS ? { preview: `data:${mediaType};base64,${base64}` } : {};
-  return { id, kind: 'image', label, tokens: IMAGE_TOKENS, media: { mediaType, base64 }, ...preview };
+  return { id, kind: 'image', label, tokens: TOKENS_AN_IMAGE, media: { mediaType, base64 }, ...preview };
 }
 
 /** The attachment in the form sent to the model. */

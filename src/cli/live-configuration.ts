@@ -18,6 +18,7 @@ import { type Accepted, LastValid } from '../config/settings/last-valid.ts';
 import type { Diagnostic, Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/gateway-deps.ts';
 import { modelLister } from '../provider/list-models.ts';
+import { ServedWindows } from '../provider/served-window.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
 import { readWindowKeys, type WindowAddress, type WindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -91,7 +92,8 @@ export class LiveConfiguration {
     this.#lastValid = new LastValid(store.current);
     this.#loaded = store.current;
     this.#settings = this.#trusted(this.#loaded);
-    const deps = { listModels: modelLister(transport), unlisted: events.unlisted };
+    const windows = new ServedWindows(transport);
+    const deps = { listModels: modelLister(transport), windows, unlisted: events.unlisted };
     this.#registry = new LiveRegistry(this.#build(), deps);
     this.#refresher = new CatalogRefresher(place, (fresh) => {
       this.#catalog = fresh;

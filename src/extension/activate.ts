@@ -152,7 +152,7 @@ export function activate(context: vscode.ExtensionContext): void {
   // The chat formats are loaded with the first message, because completions do not need them.
   const send: Converse = async function* (model, conversation, signal, choices) {
     const { converse } = await import('../provider/converse.ts');
-    yield* converse(model, conversation, { transport, signal, outputCap: cap, ...choices });
+    yield* converse(model, conversation, { transport, signal, outputCap: cap, served: models.served, ...choices });
   };
   const chatDeps = {
     extension: context.extensionUri,

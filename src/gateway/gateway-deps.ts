@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry/registry.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import type { Transport } from '../provider/transport/transport.ts';
@@ -35,6 +36,8 @@ export interface ModelListing {
   whenListed(): Promise<void>;
   /** As `whenListed`, for an unknown model. Requests the lists again if they are old. */
   refreshListings(): Promise<void>;
+  /** The model with the window that its server has now. A request follows. */
+  served(model: Model, signal: AbortSignal): Promise<Model>;
 }
 
 /** The dependencies of the gateway. Settings and registry are functions because they reload. */

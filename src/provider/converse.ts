@@ -8,19 +8,24 @@ import { conversationRequest, type RequestChoices } from './request/conversation
 import { versionedAlternative } from './request/url.ts';
 import { type SendOptions, type StreamedRequest, sendAndStream } from './send-and-stream.ts';
 
-export interface ConverseOptions extends SendOptions, RequestChoices {}
+export interface ConverseOptions extends SendOptions, RequestChoices {
+  /** Finds the window that the model's server has now. Absent: the limits of the model hold. */
+  readonly served?: (model: Model, signal: AbortSignal) => Promise<Model>;
+}
 
 /**
  * Sends a conversation to a model. Streams if `conversation.stream` is true; the events are the same either
  * way. Always ends with exactly one `finish` or one `error`: an invalid request also becomes an `error` event.
  */
 export async function* converse(
-  model: Model,
+  known: Model,
   conversation: Conversation,
   options: ConverseOptions,
 ): AsyncGenerator<Event> {
   let request: ReturnType<typeof conversationRequest>;
+  let model = known;
   try {
+    model = (await options.served?.(known, options.signal)) ?? known;
     request = conversationRequest(model, conversation, options);
   } catch (thrown) {
     yield { type: 'error', error: asSvcError(thrown) };

@@ -8,7 +8,7 @@ const FEWEST_CHARACTERS_A_TOKEN = 3;
  * Tokens of an image: a large one has at most about this number (Anthropic, "Vision": width × height / 750). Other
  * vendors count less.
  */
-const TOKENS_AN_IMAGE = 1_600;
+export const TOKENS_AN_IMAGE = 1_600;
 /** Tokens of a page with its text and its picture (Anthropic, "PDF support": 1,500 to 3,000 tokens of text). */
 const TOKENS_A_PAGE = 3_000;
 /** Bytes of a page if the file does not show its number of pages. */
@@ -33,10 +33,25 @@ export interface Media {
 interface PromptSize {
   /** Names of members are text too. */
   readonly names: boolean;
-  /** Characters of text. */
+  /** Characters of text, without those of `wide`. */
   characters: number;
+  /** East Asian characters and emoji. */
+  wide: number;
   bytes: number;
   tokens: number;
+}
+
+/** The tokens of a text whose characters are known. East Asian characters and emoji are about one token each. */
+export function countTokens(text: string): number {
+  const wide = countWide(text);
+  return textTokens(text.length - wide) + wide;
+}
+
+/** The tokens of an image or a document in base64. */
+export function mediaTokens(type: string, base64: string): number {
+  const size = emptySize(false);
+  addBase64(type, base64, size);
+  return size.tokens;
 }
 
 /** The tokens of a text or of the JSON around it, without a part that is not text. */
@@ -52,29 +67,39 @@ export function mostTextTokens(length: number): number {
 /** The tokens of a prompt, rather too many. The names of members count too: a schema consists of them. */
 export function mostTokens(prompt: readonly unknown[]): number {
   const size = measure(prompt, true);
-  return mostTextTokens(size.characters) + size.tokens;
+  return mostTextTokens(size.characters) + size.wide + size.tokens;
 }
 
 /** The tokens of a prompt: a quarter of its characters, and its images, files and audio. At least 1. */
 export function estimateTokens(prompt: readonly unknown[]): number {
   const size = measure(prompt);
-  return Math.max(1, textTokens(size.characters) + size.tokens);
+  return Math.max(1, textTokens(size.characters) + size.wide + size.tokens);
 }
 
-/** Words that each request with media contains. */
-const MARKS = ['image', 'base64', 'input_audio', 'file_', 'document', 'video'].map((mark) => Buffer.from(mark));
-
-/** The media of a request. Most requests have none, and are not walked. */
-export function measureMedia(bytes: Buffer, body: unknown): Media | undefined {
-  if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
+/** The media of a request. */
+export function measureMedia(body: unknown): Media | undefined {
   const size = measure(body);
   return size.tokens === 0 ? undefined : { bytes: size.bytes, tokens: size.tokens };
 }
 
 function measure(prompt: unknown, names = false): PromptSize {
-  const size: PromptSize = { names, characters: 0, bytes: 0, tokens: 0 };
+  const size = emptySize(names);
   visit(prompt, size);
   return size;
+}
+
+function emptySize(names: boolean): PromptSize {
+  return { names, characters: 0, wide: 0, bytes: 0, tokens: 0 };
+}
+
+/** UTF-16 has an emoji in two units, of which the first is counted. */
+function countWide(text: string): number {
+  let wide = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x2e7f && (unit < 0xdc00 || unit > 0xdfff)) wide += 1;
+  }
+  return wide;
 }
 
 /** As deep as JSON may be (json-limits.ts). */
@@ -95,8 +120,11 @@ const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,100};base64,/;
 /** Text, or a file as a data URL, wherever it is. */
 function addText(text: string, size: PromptSize): void {
   const [head, type = '', subtype = ''] = text.startsWith('data:') ? (DATA_URL.exec(text.slice(0, 200)) ?? []) : [];
-  if (head === undefined) size.characters += text.length;
-  else addBase64(`${type}/${subtype}`, text.slice(head.length), size);
+  if (head === undefined) {
+    const wide = countWide(text);
+    size.characters += text.length - wide;
+    size.wide += wide;
+  } else addBase64(`${type}/${subtype}`, text.slice(head.length), size);
 }
 
 function addBase64(type: string, base64: string, size: PromptSize): void {
@@ -188,16 +216,25 @@ function audioTokens(base64: string): number {
 
 /** The byte rate of a WAV file is at offset 28 of its header. */
 function bytesASecond(base64: string): number {
-  const head = Buffer.from(base64.slice(0, 44), 'base64');
-  const isWave =
-    head.length >= 32 && head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
-  const rate = isWave ? head.readUInt32LE(28) : 0;
+  const head = decodeBytes(base64.slice(0, 44));
+  const isWave = head.length >= 32 && head.startsWith('RIFF') && head.startsWith('WAVE', 8);
+  let rate = 0;
+  for (let at = 31; isWave && at >= 28; at--) rate = rate * 256 + head.charCodeAt(at);
   return Math.max(rate, BYTES_A_SECOND);
 }
 
 /** Objects of the type `Page`. In newer files they may be compressed; then the size decides. */
 function countPages(base64: string): number {
-  const file = Buffer.from(base64, 'base64').toString('latin1');
+  const file = decodeBytes(base64);
   const pages = file.match(/\/Type\s{0,4}\/Page(?![A-Za-z])/g)?.length ?? 0;
-  return Math.max(1, Math.min(MAX_PAGES, pages > 0 ? pages : Math.ceil(file.length / BYTES_A_PAGE)));
+  return Math.max(1, Math.min(MAX_PAGES, pages > 0 ? pages : Math.ceil((base64.length * 3) / 4 / BYTES_A_PAGE)));
+}
+
+/** One character for each byte. Empty if the text is not base64. */
+function decodeBytes(base64: string): string {
+  try {
+    return atob(base64);
+  } catch {
+    return '';
+  }
 }

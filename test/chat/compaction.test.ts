@@ -100,7 +100,7 @@ describe('compaction', () => {
     const { session } = sessionAt(upstream, { limit: { context: 3000, output: 200 } }, { tools });
     const call = { id: 'call_1', name: 'look', arguments: ['{}'] };
     upstream.respond(
-      scripted({ tools: [call], usage: { input: 100, output: 20 } }, { text: ['Looked.'] }, { text: ['Done.'] }),
+      scripted({ tools: [call], usage: { input: 2300, output: 20 } }, { text: ['Looked.'] }, { text: ['Done.'] }),
     );
     await session.send({ text: 'Look' });
     assert.deepEqual(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { isPublicAddress } from '../../src/base/public-address.ts';
 import { htmlText } from '../../src/chat/tools/web/html-text.ts';
-import { isPublicAddress } from '../../src/chat/tools/web/public-address.ts';
 import { type WebOptions, webAddress } from '../../src/chat/tools/web/web-address.ts';
 import { readWebPage } from '../../src/chat/tools/web/web-page.ts';
 import { assertLinear } from '../linear-time.ts';

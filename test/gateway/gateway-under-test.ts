@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { LiveRegistry } from '../../src/catalog/live-registry.ts';
 import { type CatalogData, EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { loadSettings } from '../../src/config/load/load.ts';
@@ -8,6 +9,7 @@ import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import type { Log } from '../../src/gateway/gateway-deps.ts';
 import { Pools } from '../../src/gateway/pools/pools.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
+import { ServedWindows } from '../../src/provider/served-window.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { type NewKey, StateUnderTest, type UsageReport, type UsageRow } from './state-under-test.ts';
@@ -53,6 +55,8 @@ export interface TestGatewayOptions {
   readonly listen?: Partial<Listen>;
   /** Default: no models. */
   readonly catalog?: CatalogData;
+  /** The upstream answers questions about the windows of models. */
+  readonly tellsWindows?: boolean;
   /** Milliseconds of silence before a heartbeat. */
   readonly heartbeatMs?: number;
 }
@@ -76,7 +80,7 @@ export function providers(url: string): Record<string, unknown> {
 
 /** The gateway on a free port over the simulated upstream, with its state in a separate folder. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const upstream = await startUpstream();
+  const upstream = await startUpstream(undefined, options.tellsWindows);
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-gateway-'));
   const config = options.config?.(upstream.url) ?? { provider: providers(upstream.url) };
   const env = { SVC_CONFIG_CONTENT: JSON.stringify(config), XDG_CONFIG_HOME: folder, SVC_MANAGED_CONFIG_DIR: folder };
@@ -92,15 +96,18 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const parts = state.gateway(input);
   const { keys, limits, ledger, running } = parts;
   const metrics = new Metrics(() => ledger.waiting);
-  const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
+  const windows = new ServedWindows(transport);
+  const listModels = async () => [];
+  const unlisted = () => undefined;
+  const live = new LiveRegistry(registry, { listModels, windows, unlisted, wanted: () => false });
   const gateway = await startGateway(
     {
       settings: () => settings,
-      registry: () => registry,
-      listing,
+      registry: () => live.current,
+      listing: live,
       pools: new Pools(
         () => settings,
-        () => registry,
+        () => live.current,
         log,
       ),
       keys,

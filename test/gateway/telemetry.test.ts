@@ -149,7 +149,7 @@ describe('telemetry', () => {
         },
         { operation: 'chat', provider: 'up', model: 'm', input: 11, output: 7 },
       );
-      const sent = (await harness.upstream.request(0)).headers.traceparent;
+      const sent = harness.upstream.requests.find(({ method }) => method === 'POST')?.headers.traceparent;
       assert.equal(sent, `00-${trace}-${hex(answered?.spanId ?? '')}-01`);
 
       const tokens = metrics

@@ -236,6 +236,8 @@ export class VendorWalks {
   }
 
   #respond(request: ReceivedRequest, response: ServerResponse): void {
+    // A question about the window of a model.
+    if (request.method === 'GET' || request.path.includes('/api/')) return void response.writeHead(404).end();
     const folder = request.path.split('/')[1] ?? '';
     const vendor = STRICT_VENDORS[folder] ?? assert.fail(folder);
     const step = this.#step ?? assert.fail();

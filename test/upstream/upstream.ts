@@ -41,8 +41,15 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** Starts a simulated provider on a free port of 127.0.0.1. */
-export async function startUpstream(responder?: Responder): Promise<Upstream> {
+/** Paths at which local servers tell the window of a model. The gateway and the editor ask them before a request. */
+const WINDOW_PATHS = /^\/(?:props|api\/(?:ps|show|v[01]\/models|extra\/)|v1\/model(?:$|\?))/;
+
+/**
+ * Starts a simulated provider on a free port of 127.0.0.1.
+ *
+ * @param tellsWindows the responder answers questions about windows too. Else they get 404 and are not recorded.
+ */
+export async function startUpstream(responder?: Responder, tellsWindows = false): Promise<Upstream> {
   let current = responder;
   const requests: ReceivedRequest[] = [];
   const waiting: { n: number; resolve: (request: ReceivedRequest) => void }[] = [];
@@ -54,6 +61,7 @@ export async function startUpstream(responder?: Responder): Promise<Upstream> {
     response.on('error', () => undefined);
     void receive(incoming, response, { occurrences, reads }).then(
       async (request) => {
+        if (!tellsWindows && WINDOW_PATHS.test(request.path)) return void response.writeHead(404).end();
         requests.push(request);
         for (const waiter of waiting) if (waiter.n < requests.length) waiter.resolve(requests[waiter.n] ?? request);
         await (current ?? play)(request, response);

@@ -1,5 +1,6 @@
 import { environmentKey } from '../environment-key.ts';
 import type { Model, Provider } from '../model.ts';
+import { type ServedWindow, withServedWindow } from '../served-window.ts';
 import { withVendorPrices } from '../vendor-prices.ts';
 import { VENDORS } from '../vendors.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';
@@ -73,6 +74,19 @@ export class Registry {
       models.set(key, builder.model(key, 'listed'));
     }
     return new Registry(this.#input, new Map(this.providers).set(id, { ...provider, models }));
+  }
+
+  /** A registry whose models have the windows that their servers have. */
+  withServedWindows(windowOf: (model: Model) => ServedWindow | undefined): Registry {
+    const fit = (model: Model) => {
+      const window = windowOf(model);
+      return window === undefined ? model : withServedWindow(model, window);
+    };
+    const providers = [...this.providers].map(([id, provider]) => {
+      const models = [...provider.models].map(([key, model]) => [key, fit(model)] as const);
+      return [id, { ...provider, models: new Map(models) }] as const;
+    });
+    return new Registry(this.#input, new Map(providers));
   }
 }
 

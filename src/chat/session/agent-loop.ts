@@ -15,6 +15,7 @@ import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
 import type { ConverseChoices, SessionDeps, SessionModel } from './session-deps.ts';
+import { type FixedPrompt, fitFixedPrompt, fixedTokens, mostOutput } from './small-window.ts';
 import { conversationTurns, sentMessages } from './turns.ts';
 
 /** The part of a session that the agent loop reads and writes. */
@@ -67,7 +68,7 @@ export class AgentLoop {
     let watch = new LoopWatch();
     let fresh = compacted;
     for (;;) {
-      if (!fresh && needsCompaction(this.#log.messages, chosen.model, this.#output(chosen.model))) {
+      if (!fresh && (await this.#isFull(this.#current(chosen)))) {
         const last = this.#log.messages.at(-1);
         if (!(await this.summarize(chosen, last?.role === 'user' ? last.id : undefined, signal))) return;
       }
@@ -91,16 +92,16 @@ export class AgentLoop {
    * before the next step.
    */
   async #steps(id: string, chosen: SessionModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
-    const { model } = chosen;
     for (let step = 0; ; step++) {
-      if (step > 0 && needsCompaction(this.#log.messages, model, this.#output(model))) return undefined;
+      const model = this.#current(chosen);
+      if (step > 0 && (await this.#isFull(model))) return undefined;
       const writer = this.#writer(id, model);
       if (step > 0) writer.beginStep();
-      const { ending, calls } = await this.#step(id, writer, chosen, signal);
+      const { ending, calls } = await this.#step(id, writer, { ...chosen, model }, signal);
       if (calls.length === 0 || ending.type !== 'finished' || ending.reason !== 'tool_calls') return ending;
       const looping = watch.repeats(calls);
       if (looping !== undefined) return { type: 'repeating', tool: looping };
-      await this.#tools.run(id, calls, signal);
+      await this.#tools.run(id, calls, signal, mostOutput(model.limit.context, calls.length));
       if (signal.aborted) return { type: 'stopped' };
       if (this.#log.hasQueued()) return undefined;
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
@@ -191,19 +192,38 @@ export class AgentLoop {
 
   /** @param id of the answer, which gets a note about attachments that are left out. */
   async #conversation(id: string, model: Model): Promise<Conversation> {
-    const base = (await this.#deps.instructions?.()) ?? '';
-    const instructions = [base, this.#options()?.plan ? PLAN_INSTRUCTIONS : ''].filter(Boolean).join('\n\n');
+    const { instructions, tools, omitted } = await this.#fixedPrompt(model);
     const takes = (attachment: Attachment) => this.#takes(model, attachment);
-    this.#noteOmitted(id, model, takes);
-    const tools = model.toolCall ? this.#log.tools() : [];
+    this.#noteOmitted(id, model, takes, omitted);
     return {
       model: model.id,
       system: instructions === '' ? [] : [{ type: 'text', text: instructions }],
       turns: conversationTurns(this.#log.messages, model.provider, takes),
-      tools: tools.map(toolForModel),
+      tools,
       sampling: {},
       stream: true,
     };
+  }
+
+  /** Instructions and tools, as far as the window has room for them. */
+  async #fixedPrompt(model: Model): Promise<FixedPrompt> {
+    const base = (await this.#deps.instructions?.()) ?? '';
+    const plan = this.#options()?.plan ? PLAN_INSTRUCTIONS : '';
+    const tools = model.toolCall ? this.#log.tools() : [];
+    const fitted = fitFixedPrompt(model.limit.context, base, tools.map(toolForModel), plan);
+    return { ...fitted, instructions: [fitted.instructions, plan].filter(Boolean).join('\n\n') };
+  }
+
+  /** The model with the window that its server told last. */
+  #current({ model }: SessionModel): Model {
+    const now = this.#deps.model(model.ref)?.model;
+    return now?.ref === model.ref ? now : model;
+  }
+
+  async #isFull(model: Model): Promise<boolean> {
+    if (model.limit.context <= 0 && model.limit.input === undefined) return false;
+    const { instructions, tools } = await this.#fixedPrompt(model);
+    return needsCompaction(this.#log.messages, model, this.#output(model), fixedTokens(instructions, tools));
   }
 
   #takes(model: Model, { kind, media }: Attachment): boolean {
@@ -211,8 +231,8 @@ export class AgentLoop {
     return !this.#textOnly.has(model.ref) && takesMedia(model, kind === 'pdf' ? 'file' : 'image');
   }
 
-  /** States once for each model which attachments it does not get. */
-  #noteOmitted(id: string, model: Model, takes: (attachment: Attachment) => boolean): void {
+  /** States once for each model which attachments, instructions and tools it does not get. */
+  #noteOmitted(id: string, model: Model, takes: (attachment: Attachment) => boolean, others: readonly string[]): void {
     const messages = this.#log.messages;
     const noted = new Set(
       messages.flatMap((message) => (message.model?.ref === model.ref ? (message.omitted ?? []) : [])),
@@ -220,7 +240,7 @@ export class AgentLoop {
     const omitted = sentMessages(messages).flatMap(({ attachments = [] }) =>
       attachments.filter((each) => !takes(each)).map(({ label }) => label),
     );
-    const labels = [...new Set(omitted)].filter((label) => !noted.has(label));
+    const labels = [...new Set([...omitted, ...others])].filter((label) => !noted.has(label));
     if (labels.length > 0) this.#log.patch({ type: 'omitted', message: id, labels });
   }
 

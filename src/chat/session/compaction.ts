@@ -1,8 +1,8 @@
 import { overflow } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import { countTokens } from '../../wire/prompt-size.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
-import { estimateTokens } from './tokens.ts';
 import { sentMessages } from './turns.ts';
 
 /** Characters of a tool output that are included in the request for a summary. */
@@ -17,13 +17,15 @@ instructions to you.`;
 /**
  * Tokens of the next request: the tokens of the last answer, plus an estimate for later messages. Before the first
  * answer and after a summary, everything is estimated.
+ *
+ * @param fixed tokens of instructions and tools, which the usage of an answer contains.
  */
-export function usedTokens(path: readonly Message[]): number {
+export function usedTokens(path: readonly Message[], fixed = 0): number {
   const sent = sentMessages(path);
   // The request for a summary contained everything it replaces, so its usage does not apply to the next request.
   const last = sent.findLastIndex(({ role, context }) => role === 'assistant' && context !== undefined);
-  let used = (sent[last]?.context ?? 0) + countLastOutputs(sent[last]);
-  for (const message of sent.slice(last + 1)) used += countTokens(message);
+  let used = (sent[last]?.context ?? fixed) + countLastOutputs(sent[last]);
+  for (const message of sent.slice(last + 1)) used += countMessage(message);
   return used;
 }
 
@@ -32,14 +34,14 @@ function countLastOutputs(message: Message | undefined): number {
   const parts = message?.parts ?? [];
   let tokens = 0;
   for (const part of parts.slice(parts.findLastIndex(({ type }) => type === 'step') + 1)) {
-    if (part.type === 'tool' && part.state.type === 'done') tokens += estimateTokens(part.state.output);
+    if (part.type === 'tool' && part.state.type === 'done') tokens += countTokens(part.state.output);
   }
   return tokens;
 }
 
-function countTokens(message: Message): number {
+function countMessage(message: Message): number {
   let tokens = (message.attachments ?? []).reduce((sum, each) => sum + each.tokens, 0);
-  for (const part of message.parts) if (part.type !== 'step') tokens += estimateTokens(partText(part));
+  for (const part of message.parts) if (part.type !== 'step') tokens += countTokens(partText(part));
   return tokens;
 }
 
@@ -48,8 +50,13 @@ function partText(part: Exclude<Part, { type: 'step' }>): string {
 }
 
 /** Whether to compact the history before the next request (spec 2.5, 8). False if no limit is known. */
-export function needsCompaction(path: readonly Message[], model: Pick<Model, 'limit'>, output: number): boolean {
-  return overflow(model, usedTokens(path), output);
+export function needsCompaction(
+  path: readonly Message[],
+  model: Pick<Model, 'limit'>,
+  output: number,
+  fixed = 0,
+): boolean {
+  return overflow(model, usedTokens(path, fixed), output);
 }
 
 /** The request that summarizes `messages`. If they do not fit, the beginning is omitted. */
@@ -57,7 +64,8 @@ export function summaryRequest(messages: readonly Message[], model: Model, outpu
   const { context, input } = model.limit;
   const window = input !== undefined && input > 0 ? input : context;
   // Three characters per token: a low estimate, so that this request does not exceed the window itself.
-  const room = window > 0 ? Math.max(window / 4, window - output - 2000) * 3 : Number.POSITIVE_INFINITY;
+  const room =
+    window > 0 ? Math.max(window / 4, window - Math.min(output, window / 4) - 500) * 3 : Number.POSITIVE_INFINITY;
   let text = sentMessages(messages).map(asText).join('\n\n');
   if (text.length > room) text = `[The beginning is omitted.]\n${text.slice(-room)}`;
   return {

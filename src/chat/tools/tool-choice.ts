@@ -1,4 +1,4 @@
-import { estimateTokens } from '../session/tokens.ts';
+import { countTokens } from '../../wire/prompt-size.ts';
 import { type ChatTool, toolForModel } from './tools.ts';
 
 /** Each tool costs tokens in every request, and vendors accept at most 128 (OpenAI, "Function calling"). */
@@ -17,7 +17,7 @@ export function toolGroups(tools: readonly ChatTool[]): readonly ToolGroup[] {
 
 /** Approximate number of tokens of a tool in each request. */
 export function toolTokens(tool: ChatTool): number {
-  return estimateTokens(JSON.stringify(toolForModel(tool)));
+  return countTokens(JSON.stringify(toolForModel(tool)));
 }
 
 /** The tools for a model: those that are not turned off, at most `MAX_TOOLS`. */

@@ -80,6 +80,7 @@ type Permitted = { readonly prepared: PreparedCall; readonly answer?: string } |
 export class ToolRunner {
   readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
+  #mostOutput = MAX_OUTPUT;
   /** Rules for this conversation. */
   #allowed: readonly string[] = [];
   /** The definitions of tools that the user allowed in this conversation, by identity. */
@@ -89,8 +90,18 @@ export class ToolRunner {
     this.#deps = deps;
   }
 
-  /** Resolves when every call has ended or the signal has fired; never rejects. */
-  async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when every call has ended or the signal has fired; never rejects.
+   *
+   * @param mostOutput characters of each result. Longer ones lose their middle.
+   */
+  async run(
+    message: string,
+    calls: readonly Call[],
+    signal: AbortSignal,
+    mostOutput = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    this.#mostOutput = Math.min(MAX_OUTPUT, mostOutput);
     const planned = calls.map((call) => this.#plan(message, call));
     const asked = await this.#askEarly(planned, signal);
     for (const [index, one] of planned.entries()) {
@@ -342,7 +353,7 @@ export class ToolRunner {
     );
     if (!outcome || signal.aborted) return begun ? { type: 'stopped' } : UNSTARTED;
     if (outcome.action) planned.action(outcome.action);
-    return outcomeState(outcome, this.#deps.now() - since);
+    return outcomeState(outcome, this.#deps.now() - since, this.#mostOutput);
   }
 
   /** Does the work, with a record of the files that it changes. */
@@ -387,8 +398,8 @@ function cautionText(confirmation: RequiredConfirmation): string {
   return typeof confirmation === 'boolean' ? '' : `${confirmation.kind} ${confirmation.path}`;
 }
 
-function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number): ToolState {
-  const text = cutMiddle(output, MAX_OUTPUT);
+function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number, most: number): ToolState {
+  const text = cutMiddle(output, most);
   const code = exitCode === undefined ? {} : { exitCode };
   return { type: 'done', output: text, ...(failed ? { failed } : {}), ...code, ms };
 }

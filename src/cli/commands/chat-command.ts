@@ -6,6 +6,7 @@ import { nearMisses } from '../../base/near-miss.ts';
 import { ChatSession } from '../../chat/session/session.ts';
 import { type Message, messageText } from '../../chat/transcript.ts';
 import { converse } from '../../provider/converse.ts';
+import { ServedWindows, servedModel } from '../../provider/served-window.ts';
 import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
 import { isTyped, readPiped } from '../input/standard-input.ts';
 import { type Io, stoppedCode, UsageError } from '../io.ts';
@@ -52,9 +53,10 @@ interface SessionOptions {
 /** @param choice the model of the next message. */
 function sessionWith(choice: () => CliModelChoice, { system, variant }: SessionOptions): ChatSession {
   const { transport, outputCap } = choice();
+  const served = servedModel(new ServedWindows(transport));
   return new ChatSession({
     converse: (to, conversation, signal, choices) =>
-      converse(to, conversation, { transport, signal, outputCap, ...choices }),
+      converse(to, conversation, { transport, signal, outputCap, served, ...choices }),
     model: () => {
       const { model, simulated } = choice();
       const { ref, name, provider } = model;

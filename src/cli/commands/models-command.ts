@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
+import { defined } from '../../base/json.ts';
 import { nearMisses } from '../../base/near-miss.ts';
+import { shortTokens } from '../../base/text.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
+import { largerWindow } from '../../catalog/served-window.ts';
 import { loadSettings } from '../../config/load/load.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { refreshNow } from '../catalog-refresh.ts';
@@ -32,10 +35,21 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await io.err(provider === undefined ? `${NO_MODELS}\n` : `The provider ${provider} has no models.\n`);
   }
   if (keyNote !== undefined) await io.err(`${keyNote}\n`);
+  // Programs read the names from the output, one a line.
+  if (!values.json) await io.err(models.map(windowNote).join(''));
   // Ids that a server lists are not checked like those in a file.
   const lines = () => models.map(({ ref }) => `${forTerminalLine(ref)}\n`).join('');
   await io.out(values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : lines());
   return 0;
+}
+
+/** A line about a model whose server has less than it was trained for. */
+function windowNote(model: Model): string {
+  const { context = 0, trained = 0 } = model.served ?? {};
+  if (trained <= context) return '';
+  const command = largerWindow(model);
+  const larger = command === undefined ? '' : ` For more: ${command}`;
+  return `${forTerminalLine(`${model.ref}: ${shortTokens(context)} of ${shortTokens(trained)} served.${larger}`)}\n`;
 }
 
 const NO_MODELS =
@@ -63,6 +77,11 @@ function listed(registry: Registry): readonly Model[] {
   return [...registry.models.values()].filter(callable).sort((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
+function describeServed(model: Model) {
+  const { context, trained } = model.served ?? {};
+  return defined({ context, trained, larger: largerWindow(model) });
+}
+
 /** The JSON form of a model. The field names are those of the configuration. */
 export function describe(model: Model) {
   const { cost } = model;
@@ -71,6 +90,7 @@ export function describe(model: Model) {
     provider: model.provider,
     name: model.name,
     limit: model.limit,
+    ...(model.served && { served: describeServed(model) }),
     cost:
       cost === undefined
         ? null

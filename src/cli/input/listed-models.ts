@@ -2,6 +2,7 @@ import { listedRegistry } from '../../catalog/live-registry.ts';
 import type { Provider } from '../../catalog/model.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
 import { modelLister } from '../../provider/list-models.ts';
+import { ServedWindows } from '../../provider/served-window.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { windowAddress } from '../../provider/window-keys.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
@@ -42,7 +43,8 @@ export async function listModels(registry: Registry, transport: Transport, io: I
   };
   const lister = modelLister(transport, timeout);
   const wanted = (id: string) => providers?.has(id) ?? true;
-  const listed = await listedRegistry(registry, { listModels: lister, unlisted, wanted }, io.signal);
+  const windows = new ServedWindows(transport);
+  const listed = await listedRegistry(registry, { listModels: lister, windows, unlisted, wanted }, io.signal);
   return { registry: listed, keyNote: keyStoreNote(io, refused[0]) };
 }
 

@@ -21,6 +21,7 @@ import type { SettingsStore } from '../../config/load/store.ts';
 import type { WaitingChange } from '../../config/settings/project-part.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { modelLister } from '../../provider/list-models.ts';
+import { ServedWindows } from '../../provider/served-window.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
@@ -111,6 +112,10 @@ export class Models implements vscode.Disposable {
   get setup(): ModelSetup {
     return modelSetup(this.#registry, { listed: this.#live?.listed ?? false, failed: this.#unlisted });
   }
+
+  /** The model with the window that its server has now. A request follows. */
+  readonly served = async (model: Model, signal: AbortSignal): Promise<Model> =>
+    (await this.#live?.served(model, signal)) ?? model;
 
   /** The current chat model. */
   get chat(): Model | undefined {
@@ -274,6 +279,7 @@ export class Models implements vscode.Disposable {
     });
     this.#live ??= new LiveRegistry(registry, {
       listModels: modelLister(this.#deps.transport),
+      windows: new ServedWindows(this.#deps.transport),
       unlisted: (provider, reason) => {
         this.#unlisted.set(provider, reason);
         this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`);

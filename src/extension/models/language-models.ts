@@ -2,12 +2,12 @@ import * as vscode from 'vscode';
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Converse } from '../../chat/session/session-deps.ts';
-import { estimateTokens, IMAGE_TOKENS } from '../../chat/session/tokens.ts';
 import { readArguments } from '../../chat/tools/tools.ts';
 import { disconnectError } from '../../provider/transport/network-failure.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
+import { countTokens, TOKENS_AN_IMAGE } from '../../wire/prompt-size.ts';
 import { errorText } from '../error-text.ts';
 import { isDataPart } from './data-part.ts';
 
@@ -81,7 +81,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
     _model: vscode.LanguageModelChatInformation,
     text: string | vscode.LanguageModelChatRequestMessage,
   ): Promise<number> {
-    if (typeof text === 'string') return estimateTokens(text);
+    if (typeof text === 'string') return countTokens(text);
     return text.content.reduce<number>((sum, part) => sum + partTokens(part), 0);
   }
 
@@ -193,12 +193,12 @@ function contentPart(part: unknown): (TextPart | ImagePart)[] {
 }
 
 function partTokens(part: unknown): number {
-  if (part instanceof vscode.LanguageModelTextPart) return estimateTokens(part.value);
-  if (part instanceof vscode.LanguageModelToolCallPart) return estimateTokens(JSON.stringify(part.input)) + 10;
+  if (part instanceof vscode.LanguageModelTextPart) return countTokens(part.value);
+  if (part instanceof vscode.LanguageModelToolCallPart) return countTokens(JSON.stringify(part.input)) + 10;
   if (part instanceof vscode.LanguageModelToolResultPart) {
     return part.content.reduce<number>((sum, each) => sum + partTokens(each), 10);
   }
-  return isDataPart(part) && part.mimeType.startsWith('image/') ? IMAGE_TOKENS : 0;
+  return isDataPart(part) && part.mimeType.startsWith('image/') ? TOKENS_AN_IMAGE : 0;
 }
 
 /** Maps errors to the types that other extensions can distinguish. */

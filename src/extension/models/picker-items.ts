@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { shortTokens } from '../../base/text.ts';
 import type { Model } from '../../catalog/model.ts';
 import {
   type GroupedModels,
@@ -72,7 +73,9 @@ function factText(fact: ModelFact): string {
   const { t } = vscode.l10n;
   switch (fact.kind) {
     case 'context':
-      return t('{0} context', tokens(fact.tokens));
+      return fact.trained === undefined
+        ? t('{0} context', shortTokens(fact.tokens))
+        : t('{0} of {1} context served', shortTokens(fact.tokens), shortTokens(fact.trained)) + larger(fact.command);
     case 'price':
       return t('{0} USD in, {1} USD out per million tokens', fact.input, fact.output);
     case 'free':
@@ -94,6 +97,7 @@ function factText(fact: ModelFact): string {
   }
 }
 
-function tokens(count: number): string {
-  return count >= 1_000_000 ? `${Number((count / 1_000_000).toFixed(1))}M` : `${Math.round(count / 1000)}k`;
+/** How the server is started with a larger window. */
+function larger(command: string | undefined): string {
+  return command === undefined ? '' : ` (${withoutIcons(command)})`;
 }

@@ -2,7 +2,7 @@ import { toNano } from '../../base/money.ts';
 import { chargedPrices, highestInput, isPaid } from '../../catalog/price.ts';
 import type { ModelCost, Prices } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
-import { type Media, mostTextTokens, textTokens } from '../../wire/prompt-size.ts';
+import { type Media, measureMedia, mostTextTokens, textTokens } from '../../wire/prompt-size.ts';
 
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
 import type { RequestContext, RequestSize } from '../http/request-context.ts';
@@ -12,6 +12,14 @@ import type { PriceDemands } from './price-demands.ts';
 
 /** Bytes of a recording per token, of input and of output. */
 const RECORDED_BYTES_PER_TOKEN = 400;
+
+/** Words that each request with media contains. */
+const MARKS = ['image', 'base64', 'input_audio', 'file_', 'document', 'video'].map((mark) => Buffer.from(mark));
+
+/** The media of a request. Most requests have none, and are not walked. */
+export function findMedia(bytes: Buffer, body: unknown): Media | undefined {
+  return MARKS.some((mark) => bytes.includes(mark)) ? measureMedia(body) : undefined;
+}
 
 /** The size of a form with a recording. */
 export function recordingSize(bytes: number): RequestSize {

@@ -5,7 +5,6 @@ import { isStaleConnection } from '../../provider/retry.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
-import { measureMedia } from '../../wire/prompt-size.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
 import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
 import { type Metered, meter } from '../accounting/metering.ts';
@@ -20,6 +19,7 @@ import { orderMembers } from '../pools/member-order.ts';
 import type { Pool } from '../pools/pools.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
+import { findMedia } from './estimate.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { outputLimit } from './output-limit.ts';
 import { readPriceDemands } from './price-demands.ts';
@@ -340,7 +340,7 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   context.size = {
     bytes: body.bytes.length,
     output: outputLimit(body.value, context.format),
-    media: measureMedia(body.bytes, body.value),
+    media: findMedia(body.bytes, body.value),
     demands: readPriceDemands(body.bytes, body.value),
   };
   return body;

@@ -4,6 +4,7 @@ import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
+import { requireWindow } from '../../provider/request/window-check.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { unsupportedField } from '../../wire/errors/svc-error.ts';
@@ -13,6 +14,7 @@ import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
+import { whenLeft } from '../admin/call.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -45,7 +47,8 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           repeatable: true,
           promptHead: () => promptHead(body.value, (name) => context.header(name)),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
-          send: (candidate, byok, attempt) => {
+          send: async (requested, byok, attempt) => {
+            const candidate = { ...requested, model: await deps.listing.served(requested.model, whenLeft(context)) };
             const same = candidate.model.endpoint.format === format.name;
             const issuer = issuerOf(candidate.model, caller, byok);
             const keeper = itemKeeper(kept, caller, body.value);
@@ -93,6 +96,7 @@ function sameFormat(
 ): BodyRequest {
   const { endpoint } = model;
   const { value } = received;
+  requireWindow(model, [value]);
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
   const { body: adapted, changes } = fitOwnFormat(model, value, issuer);

@@ -12,6 +12,7 @@ import { rulesOf } from '../profile/profiles.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
+import { requireWindow } from './window-check.ts';
 
 export interface RequestChoices {
   /** Name of the variant whose fields are merged into the request. */
@@ -64,6 +65,7 @@ export function conversationBody(
 ): ConversationBody {
   const { endpoint } = model;
   checkAbilities(model, conversation);
+  requireWindow(model, [conversation.system, conversation.turns, conversation.tools]);
   const repairs: RepairChange[] = [];
   const rules = rulesOf(model);
   const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);

@@ -1,6 +1,6 @@
 import type { lookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress } from '../../../base/public-address.ts';
 
 export interface WebOptions {
   /** Whether a connection to this IP address is permitted; default: public addresses only. */

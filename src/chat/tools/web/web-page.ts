@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns';
 import type { Dispatcher } from 'undici';
+import { isPublicAddress } from '../../../base/public-address.ts';
 import { contentDecoder, isEncoded } from '../../../provider/transport/content-decoder.ts';
 import { Agent } from '../../../provider/transport/undici.ts';
 import { htmlText } from './html-text.ts';
-import { isPublicAddress } from './public-address.ts';
 import { type WebOptions, webAddress } from './web-address.ts';
 
 const MAX_BYTES = 3 * 1024 * 1024;

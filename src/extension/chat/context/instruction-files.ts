@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { readFrontMatter, textList } from '../../../chat/prompts/front-matter.ts';
-import { estimateTokens } from '../../../chat/session/tokens.ts';
 import { patternFilter } from '../../../chat/tools/search/search-scope.ts';
 import { countHidden, markHidden } from '../../../chat/tools/visible-text.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { countTokens } from '../../../wire/prompt-size.ts';
 import { globalFolderUri } from '../../configuration/files.ts';
 import { decodeContent } from '../tools/file-text.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
@@ -130,7 +130,7 @@ function instructionFile(path: string, body: string): InstructionFile {
   const own = body.length > MAX_CHARACTERS ? `${body.slice(0, MAX_CHARACTERS)}\n[cut: the rest is omitted]` : body;
   const hidden = countHidden(own);
   const text = hidden === 0 ? own : markHidden(own);
-  return { path, text, tokens: estimateTokens(text), ...(hidden === 0 ? {} : { hidden }) };
+  return { path, text, tokens: countTokens(text), ...(hidden === 0 ? {} : { hidden }) };
 }
 
 async function readText(uri: vscode.Uri): Promise<string | undefined> {

@@ -34,3 +34,10 @@ export function isPublicAddress(address: string): boolean {
       return false;
   }
 }
+
+/** Whether a host name of a URL is that of this machine or of the own network, without a lookup. */
+export function isLocalHost(hostname: string): boolean {
+  const plain = hostname.toLowerCase().replace(/^\[|\]$/g, '');
+  if (isIP(plain) !== 0) return !isPublicAddress(plain);
+  return !plain.includes('.') || /\.(?:localhost|local|lan|internal|home\.arpa)$/.test(plain);
+}

@@ -1,0 +1,198 @@
+import { isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
+import { isLocalHost } from '../base/public-address.ts';
+import type { Endpoint, Model, ProviderKind } from '../catalog/model.ts';
+import { type ServedWindow, type WindowReader, withServedWindow } from '../catalog/served-window.ts';
+import { upstreamHeaders } from './request/headers.ts';
+import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
+import { textUpTo } from './send-and-stream.ts';
+import type { Transport } from './transport/transport.ts';
+
+/** Milliseconds for each question. */
+const TIMEOUT_MS = 2_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
+type Ask = (path: string, body?: JsonObject) => Promise<JsonObject | undefined>;
+type Partly = { readonly context?: number | undefined; readonly trained?: number | undefined } | undefined;
+
+/** One way in which servers tell the window. */
+interface Source {
+  readonly kinds: readonly ProviderKind[];
+  read(ask: Ask, id: string, load: boolean): Promise<Partly>;
+}
+
+/** vLLM and SGLang: `max_model_len`. llama.cpp: `meta`. `n_ctx_train` is not what is served. */
+async function readList(ask: Ask, id: string): Promise<Partly> {
+  const item = find((await ask('/models'))?.data, id);
+  const meta = objectOrEmpty(item?.meta);
+  return { context: count(item?.max_model_len) ?? count(meta.n_ctx), trained: count(meta.n_ctx_train) };
+}
+
+/** llama.cpp. A router needs the model, and must not load it for this. */
+async function readProps(ask: Ask, id: string): Promise<Partly> {
+  const props = await ask(`/props?model=${encodeURIComponent(id)}&autoload=false`);
+  return { context: count(objectOrEmpty(props?.default_generation_settings).n_ctx) ?? count(props?.n_ctx) };
+}
+
+/** Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. */
+async function readOllama(ask: Ask, id: string, load: boolean): Promise<Partly> {
+  const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
+  const shown = ask('/api/show', { model: id });
+  const running = await loaded();
+  const { parameters, model_info: info } = (await shown) ?? {};
+  const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
+  const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
+  let context = running ?? (chosen === undefined ? undefined : count(Number(chosen)));
+  // Without a prompt, the model is loaded as for a request to `/v1` (github.com/ollama/ollama, docs/api.md).
+  if (context === undefined && load && info !== undefined && (await ask('/api/generate', { model: id, stream: false })))
+    context = await loaded();
+  return { context, trained: count(trained) };
+}
+
+/** LM Studio since 0.4, then before. `max_context_length` is what the model could have. */
+async function readLmStudio(ask: Ask, id: string): Promise<Partly> {
+  const item = find((await ask('/api/v1/models'))?.models, id);
+  const instances = Array.isArray(item?.loaded_instances) ? item.loaded_instances : [];
+  const instance = instances.find((each) => isObject(each) && each.id === id) ?? instances[0];
+  const context = count(objectOrEmpty(objectOrEmpty(instance).config).context_length);
+  if (item !== undefined) return { context, trained: count(item.max_context_length) };
+  const older = find((await ask('/api/v0/models'))?.data, id);
+  return { context: count(older?.loaded_context_length), trained: count(older?.max_context_length) };
+}
+
+/** TabbyAPI: the loaded model. */
+async function readTabby(ask: Ask): Promise<Partly> {
+  return { context: count(objectOrEmpty((await ask('/v1/model'))?.parameters).max_seq_len) };
+}
+
+async function readKobold(ask: Ask): Promise<Partly> {
+  return { context: count((await ask('/api/extra/true_max_context_length'))?.value) };
+}
+
+const SOURCES: readonly Source[] = [
+  { kinds: ['llamacpp'], read: readProps },
+  { kinds: ['vllm', 'llamacpp'], read: readList },
+  { kinds: ['ollama'], read: readOllama },
+  { kinds: ['lmstudio'], read: readLmStudio },
+  { kinds: [], read: readTabby },
+  { kinds: [], read: readKobold },
+];
+
+/** Finds the window of a model in a process that keeps no registry. */
+export function servedModel(windows: WindowReader) {
+  return async (model: Model, signal: AbortSignal): Promise<Model> => {
+    const window = windows.mayTell(model) ? await windows.read(model, signal) : undefined;
+    return window === undefined ? model : withServedWindow(model, window);
+  };
+}
+
+/** Maximum number of models of one list whose windows are read. */
+const MOST_LISTED = 50;
+
+/** Reads the windows of local servers from their own APIs. */
+export class ServedWindows implements WindowReader {
+  readonly #transport: Transport;
+  /** How a server of an unknown kind told its window, by address. */
+  readonly #found = new Map<string, Source>();
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  mayTell(model: Model): boolean {
+    const { kind, baseURL = '', problem } = model.endpoint;
+    if (problem !== undefined || !URL.canParse(baseURL)) return false;
+    if (SOURCES.some(({ kinds }) => kinds.includes(kind))) return true;
+    // Servers of unknown kinds are asked only in the own network, and if nothing is configured.
+    const configured = (model.served?.own ?? model.limit).context > 0;
+    return kind === 'openai-compatible' && !configured && isLocalHost(new URL(baseURL).hostname);
+  }
+
+  async readAll(models: readonly Model[], signal: AbortSignal): Promise<ReadonlyMap<string, ServedWindow>> {
+    // Most servers tell the windows of all models in one answer.
+    const answers = new Map<string, ReturnType<Ask>>();
+    const windows = new Map<string, ServedWindow>();
+    const read = async (model: Model) => {
+      const window = await this.#read(model, this.#sources(model), false, (path, body) => {
+        const key = `${model.endpoint.baseURL} ${path} ${JSON.stringify(body)}`;
+        const answer = answers.get(key) ?? this.#ask(model.endpoint, path, body, signal);
+        answers.set(key, answer);
+        return answer;
+      });
+      if (window !== undefined) windows.set(model.ref, window);
+    };
+    await Promise.all(models.slice(0, MOST_LISTED).map(read));
+    return windows;
+  }
+
+  async read(model: Model, signal: AbortSignal): Promise<ServedWindow | undefined> {
+    const isKnown = SOURCES.some(({ kinds }) => kinds.includes(model.endpoint.kind));
+    // A server that told nothing when its models were listed is not asked with each request.
+    if (!isKnown && !this.#found.has(model.endpoint.baseURL ?? '')) return undefined;
+    return this.#read(model, this.#sources(model), true, (path, body) => this.#ask(model.endpoint, path, body, signal));
+  }
+
+  #sources({ endpoint: { kind, baseURL = '' } }: Model): readonly Source[] {
+    const known = SOURCES.filter(({ kinds }) => kinds.includes(kind));
+    const found = this.#found.get(baseURL);
+    return known.length > 0 ? known : found ? [found] : SOURCES;
+  }
+
+  async #read(model: Model, sources: readonly Source[], load: boolean, ask: Ask): Promise<ServedWindow | undefined> {
+    const { id, endpoint } = model;
+    let context: number | undefined;
+    let trained: number | undefined;
+    for (const source of sources) {
+      const read = await source.read(ask, id, load);
+      context ??= read?.context;
+      trained ??= read?.trained;
+      if (context === undefined) continue;
+      if (!source.kinds.includes(endpoint.kind)) this.#found.set(endpoint.baseURL ?? '', source);
+      // llama.cpp has two sources.
+      if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
+    }
+    if (context === undefined) return undefined;
+    return { context, ...(trained === undefined ? {} : { trained }) };
+  }
+
+  async #ask(
+    endpoint: Endpoint,
+    path: string,
+    body: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    try {
+      const { 'content-type': type, ...own } = upstreamHeaders(endpoint, endpoint.format);
+      const headers = { accept: 'application/json', ...own, ...(body && type ? { 'content-type': type } : {}) };
+      const url =
+        path === '/models' ? upstreamURL(endpoint, path) : joinURL(withoutVersion(requireBase(endpoint)), path);
+      // To load a model takes as long as it takes.
+      const limit = path === '/api/generate' ? signal : AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const request = { method: body ? ('POST' as const) : ('GET' as const), url, headers, ...sent, signal: limit };
+      const response = await this.#transport.send(request);
+      const value = parseJson(await textUpTo(response.body, MAX_BYTES));
+      const refused =
+        response.status !== 200 || !isObject(value) || (value.error !== undefined && value.error !== null);
+      return refused ? undefined : value;
+    } catch {
+      // The request that follows reports that the server can't be reached.
+      return undefined;
+    }
+  }
+}
+
+/** A server with one model answers for it whatever name it is given. Ollama adds `:latest`. */
+function find(list: unknown, id: string): JsonObject | undefined {
+  const items = (Array.isArray(list) ? list : []).map(objectOrEmpty);
+  const names = [id, `${id}:latest`];
+  const named = items.find(({ id: own, name, model, key }) =>
+    [own, name, model, key].some((each) => typeof each === 'string' && names.includes(each)),
+  );
+  return named ?? (items.length === 1 && items[0]?.meta !== undefined ? items[0] : undefined);
+}
+
+/** A server without a loaded model says 0. */
+function count(value: unknown): number | undefined {
+  return tokenCount(value) || undefined;
+}

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict';
+import type { ProviderKind } from '../../src/catalog/model.ts';
+import { largerWindow, withServedWindow } from '../../src/catalog/served-window.ts';
+import { ServedWindows, servedModel } from '../../src/provider/served-window.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { modelAt } from './test-model.ts';
+
+type Answer = object | string | { readonly status: number; readonly body: string };
+
+interface Fixture {
+  readonly name: string;
+  readonly kind: ProviderKind;
+  readonly id?: string;
+  /** By path, without the query unless it is part of the key. Other paths answer 404. */
+  readonly paths: Readonly<Record<string, Answer>>;
+  readonly context: number | undefined;
+  readonly trained?: number;
+}
+
+/** Recorded bodies, shortened. `n_ctx_train` differs from `n_ctx` in each. */
+const LLAMA_LIST = {
+  object: 'list',
+  data: [
+    {
+      id: '/models/qwen3-8b-q4_k_m.gguf',
+      object: 'model',
+      owned_by: 'llamacpp',
+      meta: { vocab_type: 2, n_vocab: 151936, n_ctx_train: 40960, n_embd: 4096, n_ctx: 8192 },
+    },
+  ],
+};
+const LLAMA_LIST_BEFORE = { data: [{ id: 'q', owned_by: 'llamacpp', meta: { n_ctx_train: 131072 } }] };
+const PROPS = { default_generation_settings: { id: 0, n_ctx: 4096, speculative: false }, total_slots: 2 };
+const SHOW = {
+  parameters: 'stop "<|im_end|>"\ntemperature 0.6',
+  model_info: { 'general.architecture': 'qwen3', 'qwen3.context_length': 40960, 'qwen3.embedding_length': 4096 },
+  capabilities: ['completion', 'tools'],
+};
+const PS = {
+  models: [
+    { name: 'other:1b', model: 'other:1b', context_length: 2048 },
+    { name: 'qwen3:8b', model: 'qwen3:8b', size_vram: 6_654_289_920, context_length: 4096 },
+  ],
+};
+const LM_V1 = {
+  models: [
+    {
+      type: 'llm',
+      key: 'qwen/qwen3-8b',
+      loaded_instances: [{ id: 'qwen/qwen3-8b', config: { context_length: 24_000, flash_attention: true } }],
+      max_context_length: 131_072,
+    },
+    { type: 'llm', key: 'idle', loaded_instances: [], max_context_length: 32_768 },
+  ],
+};
+const LM_V0 = {
+  data: [
+    { id: 'qwen3-8b', state: 'loaded', max_context_length: 131_072, loaded_context_length: 8192 },
+    { id: 'idle', state: 'not-loaded', max_context_length: 32_768 },
+  ],
+};
+const HTML = '<!doctype html><html><head><title>Chat</title></head></html>';
+/** LM Studio answers any path with 200 and this. */
+const UNEXPECTED = { error: 'Unexpected endpoint or method. (GET /api/ps)' };
+
+const FIXTURES: readonly Fixture[] = [
+  { name: 'llama.cpp: /props', kind: 'llamacpp', paths: { '/props': PROPS }, context: 4096 },
+  {
+    name: 'llama.cpp: /props before the list, and what the model was trained for',
+    kind: 'llamacpp',
+    paths: { '/props': PROPS, '/v1/models': LLAMA_LIST },
+    context: 4096,
+    trained: 40960,
+  },
+  {
+    name: 'llama.cpp: meta.n_ctx, if a frontend answers /props with a page',
+    kind: 'llamacpp',
+    paths: { '/props': HTML, '/v1/models': LLAMA_LIST },
+    context: 8192,
+    trained: 40960,
+  },
+  {
+    name: 'llama.cpp: n_ctx_train alone is not the window',
+    kind: 'llamacpp',
+    paths: { '/v1/models': LLAMA_LIST_BEFORE },
+    context: undefined,
+  },
+  {
+    name: 'llama.cpp: a router with the model, which is not loaded for it',
+    kind: 'llamacpp',
+    id: 'org/qwen3:Q4',
+    paths: { '/props?model=org%2Fqwen3%3AQ4&autoload=false': PROPS, '/props': { role: 'router', n_ctx: 0 } },
+    context: 4096,
+  },
+  {
+    name: 'llama.cpp: a router without the loaded model',
+    kind: 'llamacpp',
+    paths: {
+      '/props': { status: 400, body: '{"error":{"code":400,"message":"model is not loaded"}}' },
+      '/v1/models': {
+        data: [
+          { id: 'a', status: { value: 'unloaded' } },
+          { id: 'q', status: { value: 'unloaded' } },
+        ],
+      },
+    },
+    context: undefined,
+  },
+  {
+    name: 'llama.cpp: n_ctx at the top',
+    kind: 'llamacpp',
+    paths: { '/props': { n_ctx: 16_384 } },
+    context: 16_384,
+  },
+  { name: 'llama.cpp: 0 while it loads', kind: 'llamacpp', paths: { '/props': { n_ctx: 0 } }, context: undefined },
+  {
+    name: 'Ollama: the loaded model',
+    kind: 'ollama',
+    id: 'qwen3:8b',
+    paths: { '/api/ps': PS, '/api/show': SHOW },
+    context: 4096,
+    trained: 40960,
+  },
+  {
+    name: 'Ollama: the tag that it adds',
+    kind: 'ollama',
+    id: 'qwen3',
+    paths: { '/api/ps': { models: [{ name: 'qwen3:latest', context_length: 32_768 }] } },
+    context: 32_768,
+  },
+  {
+    name: 'Ollama: num_ctx of a Modelfile, if it is not loaded',
+    kind: 'ollama',
+    id: 'qwen3:8b',
+    paths: { '/api/ps': { models: [] }, '/api/show': { ...SHOW, parameters: 'num_ctx                        16384' } },
+    context: 16_384,
+    trained: 40960,
+  },
+  {
+    name: 'Ollama: the loaded window before num_ctx',
+    kind: 'ollama',
+    id: 'qwen3:8b',
+    paths: { '/api/ps': PS, '/api/show': { ...SHOW, parameters: 'num_ctx 16384' } },
+    context: 4096,
+    trained: 40960,
+  },
+  {
+    name: 'Ollama before /api/ps had the window',
+    kind: 'ollama',
+    id: 'qwen3:8b',
+    paths: { '/api/ps': { models: [{ name: 'qwen3:8b', size: 1 }] }, '/api/show': SHOW },
+    context: undefined,
+  },
+  {
+    name: 'Ollama: a model that it does not have',
+    kind: 'ollama',
+    paths: { '/api/ps': { models: [] }, '/api/show': { status: 404, body: '{"error":"model not found"}' } },
+    context: undefined,
+  },
+  {
+    name: 'LM Studio v1: the loaded instance',
+    kind: 'lmstudio',
+    id: 'qwen/qwen3-8b',
+    paths: { '/api/v1/models': LM_V1, '/api/v0/models': LM_V0 },
+    context: 24_000,
+    trained: 131_072,
+  },
+  {
+    name: 'LM Studio v1: not loaded',
+    kind: 'lmstudio',
+    id: 'idle',
+    paths: { '/api/v1/models': LM_V1 },
+    context: undefined,
+  },
+  {
+    name: 'LM Studio v0: the loaded length',
+    kind: 'lmstudio',
+    id: 'qwen3-8b',
+    paths: { '/api/v1/models': UNEXPECTED, '/api/v0/models': LM_V0 },
+    context: 8192,
+    trained: 131_072,
+  },
+  {
+    name: 'LM Studio v0: not loaded',
+    kind: 'lmstudio',
+    id: 'idle',
+    paths: { '/api/v0/models': LM_V0 },
+    context: undefined,
+  },
+  {
+    name: 'vLLM: max_model_len',
+    kind: 'vllm',
+    id: 'Qwen/Qwen3-8B',
+    paths: { '/v1/models': { data: [{ id: 'Qwen/Qwen3-8B', root: 'Qwen/Qwen3-8B', max_model_len: 16_384 }] } },
+    context: 16_384,
+  },
+  {
+    name: 'SGLang: max_model_len',
+    kind: 'openai-compatible',
+    id: 'default',
+    paths: { '/props': HTML, '/v1/models': { data: [{ id: 'default', owned_by: 'sglang', max_model_len: 32_768 }] } },
+    context: 32_768,
+  },
+  {
+    name: 'TabbyAPI: the loaded model',
+    kind: 'openai-compatible',
+    paths: { '/v1/models': { data: [{ id: 'q' }] }, '/v1/model': { id: 'q', parameters: { max_seq_len: 12_288 } } },
+    context: 12_288,
+  },
+  {
+    name: 'koboldcpp',
+    kind: 'openai-compatible',
+    id: 'koboldcpp/q',
+    paths: { '/props': HTML, '/api/extra/true_max_context_length': { value: 6144 } },
+    context: 6144,
+  },
+  {
+    name: 'an unknown server: llama.cpp behind another name (Jan)',
+    kind: 'openai-compatible',
+    paths: { '/props': PROPS },
+    context: 4096,
+  },
+  {
+    name: 'an unknown server: 200 with an error for each path',
+    kind: 'openai-compatible',
+    paths: Object.fromEntries(
+      ['/props', '/v1/models', '/api/ps', '/api/show', '/api/v1/models', '/api/v0/models', '/v1/model'].map((each) => [
+        each,
+        UNEXPECTED,
+      ]),
+    ),
+    context: undefined,
+  },
+  {
+    name: 'an unknown server: a page for each path',
+    kind: 'openai-compatible',
+    paths: { '/props': HTML, '/v1/models': HTML, '/api/ps': HTML, '/v1/model': HTML },
+    context: undefined,
+  },
+  {
+    name: 'absurd numbers',
+    kind: 'llamacpp',
+    paths: {
+      '/props': { n_ctx: -4096 },
+      '/v1/models': { data: [{ id: 'q', meta: { n_ctx: '8192', n_ctx_train: 1e300 } }] },
+    },
+    context: undefined,
+  },
+];
+
+describe('ServedWindows', () => {
+  let upstream: Upstream;
+  const { signal } = new AbortController();
+  beforeEach(async () => {
+    upstream = await startUpstream(undefined, true);
+  });
+  afterEach(() => upstream.close());
+
+  function serve(paths: Fixture['paths']): void {
+    upstream.respond(({ path }, response) => {
+      const answer = paths[path] ?? paths[path.split('?', 1)[0] ?? ''];
+      if (answer === undefined) response.writeHead(404).end('{"error":"not found"}');
+      else if (typeof answer === 'string') response.setHeader('content-type', 'text/html').end(answer);
+      else if ('status' in answer && 'body' in answer) response.writeHead(Number(answer.status)).end(answer.body);
+      else response.end(JSON.stringify(answer));
+      return undefined;
+    });
+  }
+
+  const model = (kind: ProviderKind, id = 'q', context = 0) =>
+    modelAt(`${upstream.url}/v1`, { kind }, { id, limit: { context, output: 0 } });
+
+  for (const { name, kind, id, paths, context, trained } of FIXTURES) {
+    it(`ServedWindows: ${name}`, async () => {
+      serve(paths);
+      const asked = model(kind, id);
+      const windows = new ServedWindows(fetchTransport(fetch));
+      const window = (await windows.readAll([asked], signal)).get(asked.ref);
+      assert.deepEqual(
+        window,
+        context === undefined ? undefined : { context, ...(trained === undefined ? {} : { trained }) },
+      );
+      // A request that follows finds the same.
+      assert.equal((await windows.read(asked, signal))?.context, context);
+    });
+  }
+
+  it('ServedWindows: a server that told nothing is not asked with each request', async () => {
+    serve({});
+    const windows = new ServedWindows(fetchTransport(fetch));
+    await windows.readAll([model('openai-compatible')], signal);
+    const { length } = upstream.requests;
+    await windows.read(model('openai-compatible'), signal);
+    assert.equal(upstream.requests.length, length);
+  });
+
+  it('ServedWindows: asks no server in the internet that is not known, and none whose window is configured', () => {
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const far = modelAt('https://api.example.com/v1', {}, { limit: { context: 0, output: 0 } });
+    assert.equal(windows.mayTell(far), false);
+    assert.equal(windows.mayTell(model('openai-compatible', 'q', 8192)), false);
+    assert.equal(windows.mayTell(model('ollama', 'q', 8192)), true);
+  });
+
+  it('ServedWindows: the questions for a list are sent once for all its models', async () => {
+    serve({ '/v1/models': { data: [] } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    await windows.readAll(
+      [1, 2, 3].map((at) => model('vllm', `m${at}`)),
+      signal,
+    );
+    assert.deepEqual(
+      upstream.requests.map(({ path }) => path),
+      ['/v1/models'],
+    );
+  });
+
+  it('ServedWindows: Ollama loads the model for a request, and tells then', async () => {
+    let loaded = false;
+    upstream.respond(({ path, body }, response) => {
+      if (path === '/api/generate') {
+        assert.deepEqual(body, { model: 'q', stream: false });
+        loaded = true;
+      }
+      const models = loaded ? [{ name: 'q:latest', context_length: 8192 }] : [];
+      response.end(JSON.stringify(path === '/api/ps' ? { models } : path === '/api/show' ? SHOW : { done: true }));
+      return undefined;
+    });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    assert.equal((await windows.readAll([model('ollama')], signal)).size, 0);
+    assert.equal(loaded, false);
+    assert.deepEqual(await windows.read(model('ollama'), signal), { context: 8192, trained: 40960 });
+  });
+
+  it('ServedWindows: a model that is loaded later with another window has it with the next request', async () => {
+    const served = servedModel(new ServedWindows(fetchTransport(fetch)));
+    for (const context of [8192, 2048, 32_768]) {
+      serve({ '/api/ps': { models: [{ name: 'q', context_length: context }] }, '/api/show': SHOW });
+      assert.equal((await served(model('ollama'), signal)).limit.context, context);
+    }
+  });
+
+  it('ServedWindows: a smaller configured limit stays, a larger one does not', () => {
+    const small = withServedWindow(model('ollama', 'q', 2048), { context: 8192 });
+    assert.equal(small.limit.context, 2048);
+    const large = withServedWindow(model('ollama', 'q', 131_072), { context: 8192 });
+    assert.equal(large.limit.context, 8192);
+    assert.equal(withServedWindow(large, { context: 16_384 }).limit.context, 16_384);
+  });
+
+  it('ServedWindows: names the command for a larger window', () => {
+    const commands = (['ollama', 'llamacpp', 'lmstudio', 'vllm'] as const).map((kind) =>
+      largerWindow(withServedWindow(model(kind), { context: 8192, trained: 32_768 })),
+    );
+    assert.deepEqual(commands, [
+      'OLLAMA_CONTEXT_LENGTH=32768 ollama serve',
+      'llama-server --ctx-size 32768',
+      'lms load q --context-length 32768',
+      'vllm serve q --max-model-len 32768',
+    ]);
+    assert.equal(largerWindow(withServedWindow(model('ollama'), { context: 8192, trained: 8192 })), undefined);
+  });
+});
