@@ -1,6 +1,7 @@
 import { toUsd } from '../../base/money.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { describeBudget } from './alerts.ts';
+import { SHARE_WAIT_MS } from './answers.ts';
 import type { Budget } from './budget.ts';
 import { describeScope } from './limit-rules.ts';
 import type { CallerLimits } from './limits.ts';
@@ -24,8 +25,8 @@ const LEAST_NANO = 1;
 /** Seconds after which a running request of an average length has ended. */
 const RESERVED_WAIT_MS = 2_000;
 
-/** Milliseconds after which more of a shared budget was granted if the database answers. */
-const SHARE_WAIT_MS = 1_000;
+/** Milliseconds after which a refused request may be repeated, because a share was not granted in time. */
+const AGAIN_MS = 1_000;
 
 /** The limits of one request: what it takes of them, and gives back when it ends. */
 export class RequestLimits {
@@ -70,14 +71,9 @@ export class RequestLimits {
   prepare(model: string, { nano: known, unpriced = false }: CostEstimate): Promise<unknown> | undefined {
     const nano = unpriced ? LEAST_NANO : known;
     if (nano === 0) return undefined;
-    const waits = this.#limits.budgets.flatMap((budget) => {
-      const { share, rule } = budget;
-      if (share?.reachable !== true || !budget.countsModel(model) || budget.allows(nano)) return [];
-      const left = rule.nano - budget.spent();
-      if (left <= 0 || (rule.hard && nano > left)) return [];
-      share.need(nano);
-      return [share.whenAnswered(SHARE_WAIT_MS)];
-    });
+    const waits = this.#limits.budgets.flatMap((budget) =>
+      budget.countsModel(model) && mayBeGranted(budget, nano) ? [whenGranted(budget, nano)] : [],
+    );
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
@@ -159,6 +155,25 @@ export class RequestLimits {
   }
 }
 
+/** Whether this process has no share that is large enough, and the budget has. */
+function mayBeGranted(budget: Budget, nano: number): boolean {
+  const { share, rule } = budget;
+  if (share?.reachable !== true || budget.allows(nano)) return false;
+  const left = rule.nano - budget.spent();
+  return left > 0 && (!rule.hard || nano <= left);
+}
+
+async function whenGranted(budget: Budget, nano: number): Promise<void> {
+  const until = performance.now() + SHARE_WAIT_MS;
+  const { share } = budget;
+  if (share === undefined) return;
+  do {
+    share.need(nano);
+    await share.answers.next(until - performance.now());
+    // The need of a question that is asked before it is part of the next one.
+  } while (share.needed >= nano && performance.now() < until && mayBeGranted(budget, nano));
+}
+
 const UNITS = { requests: 'requests per minute', tokens: 'tokens per minute', parallel: 'requests at a time' } as const;
 
 function tooFast({ rate: { rule }, of, limit, waitMs }: Excess): SvcError {
@@ -216,7 +231,7 @@ function shareSpent(name: string): SvcError {
     errorType: 'temporarily_unavailable',
     message: `${name} is not used up, but this gateway’s share of it is, and the database has not granted more.`,
     retryable: true,
-    retryAfterMs: SHARE_WAIT_MS,
+    retryAfterMs: AGAIN_MS,
   });
 }
 
