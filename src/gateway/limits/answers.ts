@@ -1,12 +1,21 @@
-/** Milliseconds for which a request waits for a share, instead of being refused although a limit is not reached. */
-export const SHARE_WAIT_MS = 5_000;
+/** Milliseconds for which a request waits for an answer about shares, instead of being refused. */
+export const ANSWER_WAIT_MS = 5_000;
+/** Milliseconds for which it waits for what others hold and do not use. They give it back within a second. */
+const OTHERS_WAIT_MS = 3_000;
+/** Milliseconds after such a wait in vain in which requests are refused at once. */
+const VAIN_MS = 1_000;
 
 /** Requests that wait for the next answer of those who grant shares. */
 export class Answers {
   readonly #waiting = new Set<() => void>();
+  #vainUntil = 0;
 
-  /** Resolves with the next answer, or after some time. @param milliseconds at most. */
-  async next(milliseconds: number): Promise<void> {
+  arrived(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  /** @param milliseconds at most. */
+  async #next(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     const timer = setTimeout(resolve, milliseconds).unref();
@@ -15,8 +24,26 @@ export class Answers {
     this.#waiting.delete(resolve);
   }
 
-  arrived(): void {
-    for (const resolve of this.#waiting) resolve();
+  /**
+   * Waits until a request has its share, or there is no reason to wait.
+   *
+   * @param ask asks for it and says what to wait for: an answer that must come, or what others give back. Undefined:
+   * nothing.
+   */
+  async until(ask: () => 'answer' | 'others' | undefined): Promise<void> {
+    const start = performance.now();
+    for (;;) {
+      const awaited = ask();
+      if (awaited === undefined) return;
+      const now = performance.now();
+      const left = start - now + (awaited === 'answer' ? ANSWER_WAIT_MS : OTHERS_WAIT_MS);
+      if (awaited === 'others' && now < this.#vainUntil) return;
+      if (left <= 0) {
+        if (awaited === 'others') this.#vainUntil = now + VAIN_MS;
+        return;
+      }
+      await this.#next(left);
+    }
   }
 }
 
@@ -25,5 +52,5 @@ export class Answers {
  * monotonic clock; undefined if it answers.
  */
 export function answersSoon(lostAt: number | undefined): boolean {
-  return lostAt === undefined || performance.now() - lostAt < SHARE_WAIT_MS;
+  return lostAt === undefined || performance.now() - lostAt < ANSWER_WAIT_MS;
 }

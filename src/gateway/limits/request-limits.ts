@@ -1,7 +1,6 @@
 import { toUsd } from '../../base/money.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { describeBudget } from './alerts.ts';
-import { SHARE_WAIT_MS } from './answers.ts';
 import type { Budget } from './budget.ts';
 import { describeScope } from './limit-rules.ts';
 import type { CallerLimits } from './limits.ts';
@@ -53,13 +52,14 @@ export class RequestLimits {
   }
 
   /**
-   * Takes the request of the rates for all models, before its model is known.
+   * Takes the request of the rates for all models, before its model is known. Waits if this process has no share, and
+   * the limit is not reached.
    *
    * @throws SvcError 429 rate_limit_exceeded.
    */
-  enter(): void {
+  async enter(): Promise<void> {
     const { general, ofModels } = this.#limits;
-    this.#take(general);
+    await this.#take(general);
     // Otherwise the model decides which limit is shown.
     if (ofModels.length === 0) describeRates(general, 'requests', this.#addHeaders);
   }
@@ -78,18 +78,18 @@ export class RequestLimits {
   }
 
   /**
-   * Takes the request of all other rates, and its estimated cost of hard budgets.
+   * Takes the request of all other rates, and its estimated cost of hard budgets. Waits as `enter`.
    *
    * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded.
    */
-  admit(model: string, estimate: Estimate): void {
+  async admit(model: string, estimate: Estimate): Promise<void> {
     this.reserve(model, estimate);
     const { general, ofModels } = this.#limits;
     const others = ofModels.filter((rate) => rate.countsModel(model));
-    this.#take(others);
+    await this.#take(others);
     const counted = others.length === 0 ? general : [...general, ...others];
     if (ofModels.length > 0) describeRates(counted, 'requests', this.#addHeaders);
-    const excess = takeTokens(counted, estimate.tokens);
+    const excess = await whenTaken(() => takeTokens(counted, estimate.tokens));
     describeRates(counted, 'tokens', this.#addHeaders);
     if (excess !== undefined) throw tooFast(excess);
     this.#tokens = { rates: counted, amount: estimate.tokens };
@@ -145,8 +145,8 @@ export class RequestLimits {
     for (const rate of this.#running.splice(0)) rate.run(-1);
   }
 
-  #take(rates: readonly Rate[]): void {
-    const excess = takeRequest(rates);
+  async #take(rates: readonly Rate[]): Promise<void> {
+    const excess = await whenTaken(() => takeRequest(rates));
     if (excess !== undefined) {
       describeRates(rates, 'requests', this.#addHeaders);
       throw tooFast(excess);
@@ -163,24 +163,45 @@ function mayBeGranted(budget: Budget, nano: number): boolean {
   return left > 0 && (!rule.hard || nano <= left);
 }
 
-async function whenGranted(budget: Budget, nano: number): Promise<void> {
-  const until = performance.now() + SHARE_WAIT_MS;
+function whenGranted(budget: Budget, nano: number): Promise<void> | undefined {
   const { share } = budget;
-  if (share === undefined) return;
-  do {
+  let asked = false;
+  return share?.answers.until(() => {
+    if (!mayBeGranted(budget, nano)) return undefined;
+    // A question that was asked before does not contain this need.
+    const answered = asked && share.needed < nano;
+    asked = true;
     share.need(nano);
-    await share.answers.next(until - performance.now());
-    // The need of a question that is asked before it is part of the next one.
-  } while (share.needed >= nano && performance.now() < until && mayBeGranted(budget, nano));
+    const window = share.window(budget.window().start);
+    if (!answered || window === undefined) return 'answer';
+    return window.others > 0 ? 'others' : undefined;
+  });
+}
+
+/** Takes something of rates, and waits if only this process has no share. @returns a limit that stays exceeded. */
+async function whenTaken(take: () => Excess | undefined): Promise<Excess | undefined> {
+  let excess = take();
+  for (;;) {
+    const share = excess?.rate.shares?.[excess.of];
+    if (share === undefined) return excess;
+    const isSame = () => excess?.rate.shares?.[excess.of] === share;
+    await share.answers.until(() => {
+      excess = take();
+      return excess !== undefined && isSame() ? share.awaits(excess.amount) : undefined;
+    });
+    if (excess === undefined || isSame()) return excess;
+  }
 }
 
 const UNITS = { requests: 'requests per minute', tokens: 'tokens per minute', parallel: 'requests at a time' } as const;
 
-function tooFast({ rate: { rule }, of, limit, waitMs }: Excess): SvcError {
+function tooFast({ rate: { rule, shares }, of, limit, waitMs, amount }: Excess): SvcError {
   const models = rule.model === '*' ? '' : ` to ${rule.model}`;
+  const ofAll = shares?.[of].reaches(amount) !== false;
+  const part = ofAll ? '' : ', and this gateway has no free part of them';
   return new SvcError({
     errorType: 'rate_limit_exceeded',
-    message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}.`,
+    message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}${part}.`,
     retryable: true,
     retryAfterMs: waitMs,
   });
