@@ -3,7 +3,7 @@ import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
-import type { ClaimAlert } from '../limits/alerts.ts';
+import { type AlertClaims, CLAIM_SQL, readClaim, settledAt } from '../limits/alerts.ts';
 import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import { RateLeases } from '../limits/rate-leases.ts';
@@ -15,9 +15,9 @@ import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.t
 import type { StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
-import { listKeys, PostgresAdmin } from './postgres-admin.ts';
+import { listKeys, PostgresAdmin, toPostgres } from './postgres-admin.ts';
 import { PostgresBudgets } from './postgres-budgets.ts';
-import { PostgresConnection, SCHEMA } from './postgres-connection.ts';
+import { PostgresConnection } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';
@@ -172,13 +172,19 @@ export class Replica implements SharedState {
     return this.#outbox;
   }
 
-  readonly claimAlert: ClaimAlert = async (budget, windowStart, percent) => {
-    const rows = await this.#control.call(DEADLINE.poll, (sql) =>
-      sql(`INSERT INTO ${SCHEMA}.alerts VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING percent`, [
-        ...[budget, windowStart, percent, Date.now()],
-      ]),
-    );
-    return rows.length > 0;
+  readonly alerts: AlertClaims = {
+    claim: (id, until) =>
+      this.#control.transaction(DEADLINE.poll, async (sql) => {
+        const [claimed] = await sql(toPostgres(CLAIM_SQL.claim), [...id, -until, -Date.now()]);
+        if (claimed !== undefined) return 'mine';
+        const [row] = await sql(toPostgres(CLAIM_SQL.read), id);
+        return readClaim(row);
+      }),
+    settle: async (id, delivered) => {
+      await this.#control.transaction(DEADLINE.poll, (sql) =>
+        sql(toPostgres(CLAIM_SQL.settle), [...id, settledAt(delivered)]),
+      );
+    },
   };
 
   get budgets(): SharedBudgets {
