@@ -10,7 +10,7 @@ import { Presence } from './admin/presence.ts';
 import { SignInLimit } from './admin/sign-in-limit.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';
-import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limits/alerts.ts';
+import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite, NO_CLAIMS } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
@@ -56,8 +56,8 @@ export class GatewayState {
     const { database, shared, rates, budgets, settings, fixedKeys, log } = input;
     this.#input = input;
     this.#alerts = new BudgetAlerts(
-      shared?.claimAlert ?? (database === undefined ? () => true : claimInSqlite(database)),
-      (alert) => void this.#report(alert),
+      shared?.alerts ?? (database === undefined ? NO_CLAIMS : claimInSqlite(database)),
+      (alert, again) => this.#report(alert, again),
       this.#failed('budget alerts'),
     );
     const shares = budgets?.budgets ?? shared?.budgets;
@@ -133,13 +133,12 @@ export class GatewayState {
     }
   }
 
-  async #report(alert: BudgetAlert): Promise<void> {
+  async #report(alert: BudgetAlert, again: boolean): Promise<void> {
     const { log, settings, fetch } = this.#input;
     const { text, event, ...fields } = alertBody(alert);
-    log.warn({ alert: event, ...fields }, String(text));
+    if (!again) log.warn({ alert: event, ...fields }, String(text));
     const webhook = settings().alertWebhook?.secret.reveal();
-    if (webhook === undefined) return;
-    await postWebhook(fetch, webhook, { event, text, ...fields }).catch(this.#failed('budget alerts'));
+    if (webhook !== undefined) await postWebhook(fetch, webhook, { event, text, ...fields });
   }
 
   #failed(what: string): (thrown: unknown) => void {

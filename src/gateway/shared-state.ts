@@ -1,6 +1,6 @@
 import type { StoredGatewayKey } from './access/key-store.ts';
 import type { RowStore } from './accounting/ledger.ts';
-import type { ClaimAlert } from './limits/alerts.ts';
+import type { AlertClaims } from './limits/alerts.ts';
 import type { Budget } from './limits/budget.ts';
 import type { SharedBudgets } from './limits/budget-share.ts';
 import type { Rate } from './limits/rate.ts';
@@ -12,7 +12,7 @@ export interface SharedState {
   readonly admin: StateAdmin;
   /** Keeps rows on the local disk until the server has them. */
   readonly rows: RowStore;
-  readonly claimAlert: ClaimAlert;
+  readonly alerts: AlertClaims;
   /** The server can't be written; it does not answer; or it has not for so long that keys must not be used. */
   readonly status: 'ok' | 'read-only' | 'away' | 'stale';
   readonly stale: boolean;

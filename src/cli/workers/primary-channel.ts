@@ -90,8 +90,10 @@ export class PrimaryChannel {
     });
   }
 
-  /** The process may end. */
-  close(): void {
+  /** The process may end. Hands over its metrics. */
+  async close(): Promise<void> {
+    const text = await this.#own?.metrics();
+    if (text !== undefined) send({ type: 'last-metrics', text });
     process.channel?.unref();
   }
 

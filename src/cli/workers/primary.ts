@@ -9,6 +9,7 @@ import {
   WORKER_MESSAGE,
   type WorkerMessage,
 } from '../../gateway/workers/messages.ts';
+import { MetricsKeeper } from '../../gateway/workers/metrics-keeper.ts';
 import { type KeptBudgets, ShareKeeper } from '../../gateway/workers/share-keeper.ts';
 
 export interface PrimaryOptions {
@@ -44,6 +45,7 @@ export class Primary {
   readonly #options: PrimaryOptions;
   readonly #keeper: ShareKeeper;
   readonly #live = new LiveKeeper((id, message) => this.#send(id, message));
+  readonly #metrics = new MetricsKeeper();
   readonly #workers = new Map<number, Started>();
   /** Those that are asked about themselves, by number. */
   readonly #collecting = new Map<number, (text: string) => void>();
@@ -140,6 +142,8 @@ export class Primary {
         void this.#ended(worker.id, code, signal);
       });
     });
+    // Its last messages may arrive after its exit.
+    worker.on('disconnect', () => this.#metrics.leave(worker.id));
     worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'worker'));
     const started = { worker, at: performance.now(), stopping: false, ready };
     this.#workers.set(worker.id, started);
@@ -186,6 +190,8 @@ export class Primary {
         return void this.#collect(id, message.number, message.subject);
       case 'own':
         return this.#collecting.get(message.number)?.(message.text);
+      case 'last-metrics':
+        return this.#metrics.said(id, message.text);
       case 'sign-in':
         for (const other of this.#workers.keys()) if (other !== id) this.#send(other, message);
         return;
@@ -200,7 +206,8 @@ export class Primary {
   /** Answers with what all workers say that answer in time. */
   async #collect(id: number, number: number, subject: Subject): Promise<void> {
     const texts = await Promise.all([...this.#workers.keys()].map((each) => this.#own(each, subject)));
-    this.#send(id, { type: 'collected', number, texts: texts.filter((each) => each !== undefined) });
+    const all = subject === 'metrics' ? await this.#metrics.all() : texts;
+    this.#send(id, { type: 'collected', number, texts: all.filter((each) => each !== undefined) });
   }
 
   async #own(id: number, subject: Subject): Promise<string | undefined> {
@@ -210,6 +217,7 @@ export class Primary {
     this.#send(id, { type: 'collect', number, subject });
     const found = await Promise.race([own, sleep(COLLECT_MS, undefined, { ref: false })]);
     this.#collecting.delete(number);
+    if (subject === 'metrics' && found !== undefined) this.#metrics.said(id, found);
     return found;
   }
 

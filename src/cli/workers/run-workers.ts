@@ -38,7 +38,7 @@ export async function runWorkers(
     return await serve(channel);
   } finally {
     await channel.shares.dispose();
-    channel.close();
+    await channel.close();
   }
 }
 

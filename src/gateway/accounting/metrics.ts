@@ -46,6 +46,15 @@ class Tally {
   }
 }
 
+/** Adds up counters and histograms of several workers. @param parts results of `toJson`. */
+export async function mergeCounts(parts: readonly string[]): Promise<string> {
+  const merged = await AggregatorRegistry.aggregate(parts.map((part) => JSON.parse(part))).getMetricsAsJSON();
+  return JSON.stringify(merged.filter(({ type }) => COUNTING.has(String(type))));
+}
+
+/** The others tell the present of a process. */
+const COUNTING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
+
 /** The metrics of one gateway, with those of its process. */
 export class Metrics {
   readonly #registry = new Registry();

@@ -21,26 +21,26 @@ export interface Caller {
  * Checks key, rate and organization, which does not need the body. Each request with a key counts towards its rate,
  * also if it is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
  */
-export function identify(deps: GatewayDeps, context: RequestContext): Caller {
+export async function identify(deps: GatewayDeps, context: RequestContext): Promise<Caller> {
   const principal = requireKey(context, deps.keys);
   context.onEnd(deps.running.enter(principal.name, context));
-  const limits = enterLimits(deps, context, principal);
+  const limits = await enterLimits(deps, context, principal);
   return { principal, organization: requestedOrganization(context, principal, deps.settings()), limits };
 }
 
 /** The organization is not checked yet, so that requests with a wrong one count too. */
-function enterLimits(
+async function enterLimits(
   { limits, settings }: GatewayDeps,
   context: RequestContext,
   { name, organization }: Principal,
-): RequestLimits | undefined {
+): Promise<RequestLimits | undefined> {
   const found = limits.of(name, namedOrganization(context) ?? organization) ?? limits.of(name, organization);
   if (found === undefined) return undefined;
   const admitsUnpriced = (model: string) =>
     settings().gateway.unpricedModels.some((pattern) => matchesModelPattern(pattern, model));
   const request = new RequestLimits(found, (headers) => context.addHeaders(headers), admitsUnpriced);
   context.onEnd(() => request.release());
-  request.enter();
+  await request.enter();
   return request;
 }
 
@@ -48,8 +48,13 @@ function enterLimits(
  * Checks budgets and rates, which are in memory (docs/gateway.md).
  * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded, 503 temporarily_unavailable.
  */
-export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller, model: ServedModel): void {
-  caller.limits?.admit(model.ref, estimateRequest(context, model, paysItself(caller, model)));
+export async function admit(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+  model: ServedModel,
+): Promise<void> {
+  await caller.limits?.admit(model.ref, estimateRequest(context, model, paysItself(caller, model)));
   if (deps.ledger.full) {
     throw new SvcError({
       errorType: 'temporarily_unavailable',

@@ -103,7 +103,7 @@ async function serveInference<M extends ServedModel>(
 ): Promise<void> {
   context.record = deps.telemetry?.begin(context);
   // Key, rates, organization: 401, 429, 403.
-  const caller = identify(deps, context);
+  const caller = await identify(deps, context);
   // Body: 400, 413.
   const request = await route.read(context, caller);
   // Model: 400.
@@ -114,7 +114,7 @@ async function serveInference<M extends ServedModel>(
   const attempts = { deps, context, caller, request };
   for (const { model } of requested.pool?.members ?? [requested]) await prepare(context, caller, model);
   const candidates = requestedCandidates(attempts, requested);
-  admit(deps, context, caller, candidates[0]?.model ?? requested.model);
+  await admit(deps, context, caller, candidates[0]?.model ?? requested.model);
   request.check?.(requested.model);
   for (const fallback of request.fallbacks?.(requested.model.ref) ?? []) {
     if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(attempts, fallback));

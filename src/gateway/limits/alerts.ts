@@ -17,30 +17,90 @@ export interface BudgetAlert {
   readonly spent: number;
 }
 
-/** Notes that an alert is reported. @returns false if it was reported before, by any process. */
-export type ClaimAlert = (budget: string, windowStart: number, percent: number) => boolean | Promise<boolean>;
+/** What the state knows of an alert: this process may report it, another one is doing it, or it was reported. */
+export type Claim = 'mine' | 'claimed' | 'reported';
 
-export function claimInSqlite(database: DatabaseSync): ClaimAlert {
-  return (budget, windowStart, percent) => {
-    const insert = database.prepare('INSERT INTO alerts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
-    return insert.run(budget, windowStart, percent, Date.now()).changes > 0;
+/** Names an alert. */
+export type AlertId = readonly [budget: string, windowStart: number, percent: number];
+
+/** Lets one process at a time report an alert, until one has. */
+export interface AlertClaims {
+  /** @param until Unix milliseconds: then another process may report it. */
+  claim(id: AlertId, until: number): Claim | Promise<Claim>;
+  /** @param delivered whether it was reported. If not, any process may try again. */
+  settle(id: AlertId, delivered: boolean): void | Promise<void>;
+}
+
+/** Statements for SQLite and Postgres. `at` is when an alert was reported; negative: until when it is claimed. */
+export const CLAIM_SQL = {
+  /** Parameters: the id, the negative end of the claim, the negative present. A row means that it is claimed. */
+  claim: `INSERT INTO alerts VALUES (?1, ?2, ?3, ?4) ON CONFLICT (budget, window_start, percent)
+    DO UPDATE SET at = excluded.at WHERE alerts.at < 0 AND alerts.at >= ?5 RETURNING at`,
+  read: 'SELECT at FROM alerts WHERE budget = ?1 AND window_start = ?2 AND percent = ?3',
+  settle: 'UPDATE alerts SET at = ?4 WHERE budget = ?1 AND window_start = ?2 AND percent = ?3',
+} as const;
+
+/** The value of `at` of an alert that was reported now, or that any process may claim. */
+export function settledAt(delivered: boolean): number {
+  return delivered ? Date.now() : -1;
+}
+
+export function readClaim(row: Readonly<Record<string, unknown>> | undefined): Claim {
+  return Number(row?.at) < 0 ? 'claimed' : 'reported';
+}
+
+export function claimInSqlite(database: DatabaseSync): AlertClaims {
+  return {
+    claim: (id, until) => {
+      const claimed = database.prepare(CLAIM_SQL.claim).get(...id, -until, -Date.now());
+      return claimed === undefined ? readClaim(database.prepare(CLAIM_SQL.read).get(...id)) : 'mine';
+    },
+    settle: (id, delivered) => void database.prepare(CLAIM_SQL.settle).run(...id, settledAt(delivered)),
   };
 }
 
-/** Reports each share of each budget once in a window. The state knows which were reported, also by other processes. */
+/** For a process without a state. */
+export const NO_CLAIMS: AlertClaims = { claim: () => 'mine', settle: () => undefined };
+
+/** Milliseconds for which an alert is claimed: longer than all attempts of the webhook. */
+const CLAIM_MS = 150_000;
+/** Milliseconds until a claim of another process is looked at again. */
+const LOOK_MS = 30_000;
+/** Milliseconds until an alert that could not be delivered is tried again; each time twice as long. */
+const RETRY_MS = 300_000;
+const MAX_RETRY_MS = 6 * 3_600_000;
+
+interface Waiting {
+  readonly alert: BudgetAlert;
+  readonly id: AlertId;
+  /** Of the monotonic clock. */
+  at: number;
+  attempts: number;
+  delivered: boolean;
+}
+
+/**
+ * Reports each share of each budget once in a window. The state knows which were reported, also by other processes. An
+ * alert is noted there when it was delivered, so one that fails before a restart is delivered after it.
+ */
 export class BudgetAlerts {
-  readonly #claim: ClaimAlert;
-  readonly #send: (alert: BudgetAlert) => void;
+  readonly #claims: AlertClaims;
+  readonly #deliver: (alert: BudgetAlert, again: boolean) => Promise<void>;
   readonly #failed: (thrown: unknown) => void;
   /** The start of the window, the amount and the largest percentage that were queued for a budget. */
   readonly #queued = new WeakMap<Budget, { start: number; nano: number; percent: number }>();
-  #waiting: BudgetAlert[] = [];
+  readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  constructor(claim: ClaimAlert, send: (alert: BudgetAlert) => void, failed: (thrown: unknown) => void) {
-    this.#claim = claim;
-    this.#send = send;
+  /** @param deliver rejects if the alert was not delivered. `again`: the log has it already. */
+  constructor(
+    claims: AlertClaims,
+    deliver: (alert: BudgetAlert, again: boolean) => Promise<void>,
+    failed: (thrown: unknown) => void,
+  ) {
+    this.#claims = claims;
+    this.#deliver = deliver;
     this.#failed = failed;
   }
 
@@ -61,24 +121,59 @@ export class BudgetAlerts {
     const highest = reached.at(-1);
     if (highest === undefined) return;
     this.#queued.set(budget, { start: window.start, nano: rule.nano, percent: highest });
-    this.#waiting.push(...reached.map((percent) => ({ percent, rule, window, spent })));
-    this.#timer ??= setTimeout(() => void this.#report(), DELAY_MS).unref();
+    for (const percent of reached) {
+      const id = [`${budgetId(rule)} ${rule.nano}`, window.start, percent] as const;
+      const alert = { percent, rule, window, spent };
+      this.#wait({ alert, id, at: 0, attempts: 0, delivered: false }, DELAY_MS);
+    }
   }
 
-  async #report(): Promise<void> {
-    const failed: BudgetAlert[] = [];
-    for (const alert of this.#waiting.splice(0)) {
-      const { rule, window, percent } = alert;
-      try {
-        if (await this.#claim(`${budgetId(rule)} ${rule.nano}`, window.start, percent)) this.#send(alert);
-      } catch (thrown) {
-        this.#failed(thrown);
-        failed.push(alert);
-      }
+  #wait(waiting: Waiting, milliseconds: number): void {
+    waiting.at = performance.now() + milliseconds;
+    this.#waiting.add(waiting);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#disposed || this.#waiting.size === 0) return;
+    const next = Math.min(...[...this.#waiting].map(({ at }) => at));
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, next - performance.now())).unref();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const each of this.#waiting) {
+      if (each.at > now) continue;
+      this.#waiting.delete(each);
+      void this.#report(each);
     }
-    this.#waiting.push(...failed);
-    const waits = this.#waiting.length > 0 && !this.#disposed;
-    this.#timer = waits ? setTimeout(() => void this.#report(), DELAY_MS * 4).unref() : undefined;
+    this.#schedule();
+  }
+
+  async #report(waiting: Waiting): Promise<void> {
+    const { alert, id } = waiting;
+    let problem: unknown;
+    try {
+      if (!waiting.delivered) {
+        const claim = await this.#claims.claim(id, Date.now() + CLAIM_MS);
+        if (claim === 'claimed') return this.#wait(waiting, LOOK_MS);
+        if (claim === 'reported') return;
+        waiting.attempts += 1;
+        await this.#deliver(alert, waiting.attempts > 1).catch((thrown: unknown) => {
+          problem = thrown;
+        });
+        waiting.delivered = problem === undefined;
+      }
+      await this.#claims.settle(id, waiting.delivered);
+    } catch (thrown) {
+      this.#failed(thrown);
+      return this.#wait(waiting, DELAY_MS * 4);
+    }
+    if (problem === undefined) return;
+    this.#failed(problem);
+    if (Date.now() <= alert.window.end)
+      this.#wait(waiting, Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (waiting.attempts - 1)));
   }
 }
 

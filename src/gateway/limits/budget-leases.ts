@@ -1,3 +1,4 @@
+import { answersSoon } from './answers.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
 import { BudgetShare, type SharedBudgets } from './budget-share.ts';
 
@@ -61,7 +62,7 @@ export interface BudgetStore {
 export class BudgetLeases implements SharedBudgets {
   readonly #store: BudgetStore;
   readonly #wake: () => void;
-  readonly #away: () => boolean;
+  readonly #lostAt: () => number | undefined;
   /** Also of budgets that were removed, because their leases still exist. */
   readonly #shares = new Map<string, BudgetShare>();
   /** Budgets of which something was spent or needed. */
@@ -74,12 +75,12 @@ export class BudgetLeases implements SharedBudgets {
 
   /**
    * @param wake is called when more may be needed.
-   * @param away whether the store does not answer now.
+   * @param lostAt when the store was lost, of the monotonic clock; undefined if it answers.
    */
-  constructor(store: BudgetStore, wake: () => void, away: () => boolean = () => false) {
+  constructor(store: BudgetStore, wake: () => void, lostAt: () => number | undefined = () => undefined) {
     this.#store = store;
     this.#wake = wake;
-    this.#away = away;
+    this.#lostAt = lostAt;
   }
 
   share(id: string): BudgetShare {
@@ -90,7 +91,7 @@ export class BudgetLeases implements SharedBudgets {
       this.#wake();
     };
     const usable = () => performance.now() - this.answeredAt < USABLE_MS;
-    const share = new BudgetShare(usable, changed, () => usable() && !this.#away());
+    const share = new BudgetShare(usable, changed, () => answersSoon(this.#lostAt()));
     this.#shares.set(id, share);
     // Nothing is leased for a key that nobody uses: the first request asks.
     return share;
@@ -112,11 +113,16 @@ export class BudgetLeases implements SharedBudgets {
     this.#changed = new Set();
     if (questions.length === 0) return;
     const asked = performance.now();
-    for (const { budget, window, want } of questions) {
+    const needs = questions.map(({ budget: { share }, budget, window, want }) => {
       giveBack(budget, window, want);
-      budget.share?.asked();
-    }
-    const answers = await this.#store.ask(questions);
+      const needed = share?.needed ?? 0;
+      share?.asked();
+      return () => share?.askAgain(needed);
+    });
+    const answers = await this.#store.ask(questions).catch((thrown: unknown) => {
+      for (const askAgain of needs) askAgain();
+      throw thrown;
+    });
     this.answeredAt = asked;
     const byWindow = new Map(questions.map((each) => [windowId(each.id, each.window.start), each]));
     for (const answer of answers) {

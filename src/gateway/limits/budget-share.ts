@@ -1,3 +1,5 @@
+import { Answers } from './answers.ts';
+
 /** What one process may spend of a window of a budget that several processes spend. Nano-USD. */
 export interface WindowShare {
   /** Subtracted for this process in the shared state, in total. */
@@ -18,7 +20,7 @@ export class BudgetShare {
   readonly #windows = new Map<number, WindowShare>();
   /** Spent before the first answer about a window. */
   readonly #early = new Map<number, number>();
-  readonly #waiting = new Set<() => void>();
+  readonly answers = new Answers();
   readonly #changed: () => void;
   readonly #usable: () => boolean;
   readonly #reachable: () => boolean;
@@ -81,29 +83,24 @@ export class BudgetShare {
     this.#note(nano);
   }
 
-  /** Resolves when the shared state has answered, or after some time. @param ms at most. */
-  async whenAnswered(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    const timer = setTimeout(resolve, ms).unref();
-    await promise;
-    clearTimeout(timer);
-    this.#waiting.delete(resolve);
-  }
-
   /** @param spent what the shared state has counted for this process; also of budgets that were removed meanwhile. */
   answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
     const used = Math.max(this.used(start), spent);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
-    for (const resolve of this.#waiting) resolve();
+    this.answers.arrived();
   }
 
   /** Must be called when this share was asked for. */
   asked(): void {
     this.needed = 0;
     this.recent = { nano: 0, since: performance.now() };
+  }
+
+  /** The question did not arrive. */
+  askAgain(needed: number): void {
+    this.needed = Math.max(this.needed, needed);
   }
 
   #note(nano: number): void {

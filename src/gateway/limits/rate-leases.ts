@@ -29,6 +29,8 @@ export interface RateAnswer {
   readonly extra: number;
   /** What no process holds. */
   readonly free: number;
+  /** What other processes hold. */
+  readonly others: number;
   /** Milliseconds until more is free, if nothing is. */
   readonly waitMs: number;
 }
@@ -142,6 +144,7 @@ export class RateLeases implements SharedRates {
     this.#changed = new Set();
     if (questions.length === 0) return;
     const asked = performance.now();
+    const needs = questions.map(({ share }) => share.needed);
     for (const { share } of questions) {
       share.unreported = 0;
       share.needed = 0;
@@ -153,7 +156,11 @@ export class RateLeases implements SharedRates {
       for (const answer of answers) applyAnswer(byId.get(answer.id), answer, asked);
     } catch (thrown) {
       // If it was counted, it counts twice: less is allowed, not more.
-      for (const { share, used } of questions) share.unreported += used;
+      for (const [index, { id, share, used }] of questions.entries()) {
+        share.unreported += used;
+        share.needed = Math.max(share.needed, needs[index] ?? 0);
+        this.#changed.add(id);
+      }
       throw thrown;
     }
   }
@@ -188,11 +195,13 @@ export class RateLeases implements SharedRates {
 }
 
 /** What was used without a share is reported as used. */
-function applyAnswer(question: Asked | undefined, { extra, free, waitMs }: RateAnswer, asked: number): void {
+function applyAnswer(question: Asked | undefined, { extra, free, others, waitMs }: RateAnswer, asked: number): void {
   if (question === undefined) return;
   const { share, debt } = question;
   share.left += extra - debt;
   share.free = free;
+  share.others = others;
   share.waitMs = Math.max(0, waitMs);
   share.answeredAt = asked;
+  share.answers.arrived();
 }

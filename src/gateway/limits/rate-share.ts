@@ -1,3 +1,5 @@
+import { Answers, answersSoon } from './answers.ts';
+
 /** Milliseconds that are added to a minute: what was used in its last moment is reported later. */
 const LATE_MS = 1_000;
 /** Milliseconds after which the server has probably granted more. */
@@ -30,6 +32,9 @@ export class RateShare {
   left = 0;
   /** What no process holds; of the last answer. */
   free = 0;
+  /** What other processes hold and running requests of them use; of the last answer. */
+  others = 0;
+  readonly answers = new Answers();
   /** Used since the last question. */
   unreported = 0;
   /** The largest amount that was refused since the last question. */
@@ -68,7 +73,20 @@ export class RateShare {
     if (this.left >= amount) return 0;
     this.needed = Math.max(this.needed, amount);
     this.#server.changed(this.#id, this);
-    return this.free > 0 ? ASKING_MS : Math.max(ASKING_MS, this.answeredAt + this.waitMs - now);
+    return this.reaches(amount) ? Math.max(ASKING_MS, this.answeredAt + this.waitMs - now) : ASKING_MS;
+  }
+
+  /** Whether all processes together have used the limit, as far as it is known: no process can grant `amount`. */
+  reaches(amount: number): boolean {
+    return this.#server.lostAt === undefined && this.free + this.others < amount;
+  }
+
+  /** What a request that was refused can wait for. */
+  awaits(amount: number): 'answer' | 'others' | undefined {
+    const { lostAt } = this.#server;
+    if (lostAt !== undefined) return answersSoon(lostAt) ? 'answer' : undefined;
+    if (this.free >= amount) return 'answer';
+    return this.reaches(amount) ? undefined : 'others';
   }
 
   /** What is left of `limit` for all, as far as it is known. */

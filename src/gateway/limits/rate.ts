@@ -70,6 +70,7 @@ export interface Excess {
   readonly of: 'requests' | 'tokens' | 'parallel';
   readonly limit: number;
   readonly waitMs: number;
+  readonly amount: number;
 }
 
 /** Milliseconds after which a request may be repeated if too many are running. Nobody knows when one ends. */
@@ -80,9 +81,10 @@ export function takeRequest(rates: readonly Rate[], now = performance.now()): Ex
   for (const rate of rates) {
     const { requests, parallel } = rate.rule;
     const parallelMs = parallel === undefined ? 0 : rate.waitParallel(parallel, now);
-    if (parallel !== undefined && parallelMs > 0) return { rate, of: 'parallel', limit: parallel, waitMs: parallelMs };
+    if (parallel !== undefined && parallelMs > 0)
+      return { rate, of: 'parallel', limit: parallel, waitMs: parallelMs, amount: 1 };
     const waitMs = requests === undefined ? 0 : rate.wait('requests', 1, requests, now);
-    if (requests !== undefined && waitMs > 0) return { rate, of: 'requests', limit: requests, waitMs };
+    if (requests !== undefined && waitMs > 0) return { rate, of: 'requests', limit: requests, waitMs, amount: 1 };
   }
   for (const rate of rates) {
     rate.run(1);
@@ -99,8 +101,9 @@ export function takeTokens(rates: readonly Rate[], amount: number, now = perform
   for (const rate of rates) {
     const { tokens } = rate.rule;
     if (tokens === undefined) continue;
-    const waitMs = rate.wait('tokens', Math.min(amount, tokens), tokens, now);
-    if (waitMs > 0) return { rate, of: 'tokens', limit: tokens, waitMs };
+    const needed = Math.min(amount, tokens);
+    const waitMs = rate.wait('tokens', needed, tokens, now);
+    if (waitMs > 0) return { rate, of: 'tokens', limit: tokens, waitMs, amount: needed };
   }
   for (const rate of rates) if (rate.rule.tokens !== undefined) rate.add('tokens', amount, now);
   return undefined;

@@ -24,8 +24,8 @@ const LEAST_NANO = 1;
 /** Seconds after which a running request of an average length has ended. */
 const RESERVED_WAIT_MS = 2_000;
 
-/** Milliseconds after which more of a shared budget was granted if the database answers. */
-const SHARE_WAIT_MS = 1_000;
+/** Milliseconds after which a refused request may be repeated, because a share was not granted in time. */
+const AGAIN_MS = 1_000;
 
 /** The limits of one request: what it takes of them, and gives back when it ends. */
 export class RequestLimits {
@@ -52,13 +52,14 @@ export class RequestLimits {
   }
 
   /**
-   * Takes the request of the rates for all models, before its model is known.
+   * Takes the request of the rates for all models, before its model is known. Waits if this process has no share, and
+   * the limit is not reached.
    *
    * @throws SvcError 429 rate_limit_exceeded.
    */
-  enter(): void {
+  async enter(): Promise<void> {
     const { general, ofModels } = this.#limits;
-    this.#take(general);
+    await this.#take(general);
     // Otherwise the model decides which limit is shown.
     if (ofModels.length === 0) describeRates(general, 'requests', this.#addHeaders);
   }
@@ -70,30 +71,25 @@ export class RequestLimits {
   prepare(model: string, { nano: known, unpriced = false }: CostEstimate): Promise<unknown> | undefined {
     const nano = unpriced ? LEAST_NANO : known;
     if (nano === 0) return undefined;
-    const waits = this.#limits.budgets.flatMap((budget) => {
-      const { share, rule } = budget;
-      if (share?.reachable !== true || !budget.countsModel(model) || budget.allows(nano)) return [];
-      const left = rule.nano - budget.spent();
-      if (left <= 0 || (rule.hard && nano > left)) return [];
-      share.need(nano);
-      return [share.whenAnswered(SHARE_WAIT_MS)];
-    });
+    const waits = this.#limits.budgets.flatMap((budget) =>
+      budget.countsModel(model) && mayBeGranted(budget, nano) ? [whenGranted(budget, nano)] : [],
+    );
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
   /**
-   * Takes the request of all other rates, and its estimated cost of hard budgets.
+   * Takes the request of all other rates, and its estimated cost of hard budgets. Waits as `enter`.
    *
    * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded.
    */
-  admit(model: string, estimate: Estimate): void {
+  async admit(model: string, estimate: Estimate): Promise<void> {
     this.reserve(model, estimate);
     const { general, ofModels } = this.#limits;
     const others = ofModels.filter((rate) => rate.countsModel(model));
-    this.#take(others);
+    await this.#take(others);
     const counted = others.length === 0 ? general : [...general, ...others];
     if (ofModels.length > 0) describeRates(counted, 'requests', this.#addHeaders);
-    const excess = takeTokens(counted, estimate.tokens);
+    const excess = await whenTaken(() => takeTokens(counted, estimate.tokens));
     describeRates(counted, 'tokens', this.#addHeaders);
     if (excess !== undefined) throw tooFast(excess);
     this.#tokens = { rates: counted, amount: estimate.tokens };
@@ -149,8 +145,8 @@ export class RequestLimits {
     for (const rate of this.#running.splice(0)) rate.run(-1);
   }
 
-  #take(rates: readonly Rate[]): void {
-    const excess = takeRequest(rates);
+  async #take(rates: readonly Rate[]): Promise<void> {
+    const excess = await whenTaken(() => takeRequest(rates));
     if (excess !== undefined) {
       describeRates(rates, 'requests', this.#addHeaders);
       throw tooFast(excess);
@@ -159,13 +155,53 @@ export class RequestLimits {
   }
 }
 
+/** Whether this process has no share that is large enough, and the budget has. */
+function mayBeGranted(budget: Budget, nano: number): boolean {
+  const { share, rule } = budget;
+  if (share?.reachable !== true || budget.allows(nano)) return false;
+  const left = rule.nano - budget.spent();
+  return left > 0 && (!rule.hard || nano <= left);
+}
+
+function whenGranted(budget: Budget, nano: number): Promise<void> | undefined {
+  const { share } = budget;
+  let asked = false;
+  return share?.answers.until(() => {
+    if (!mayBeGranted(budget, nano)) return undefined;
+    // A question that was asked before does not contain this need.
+    const answered = asked && share.needed < nano;
+    asked = true;
+    share.need(nano);
+    const window = share.window(budget.window().start);
+    if (!answered || window === undefined) return 'answer';
+    return window.others > 0 ? 'others' : undefined;
+  });
+}
+
+/** Takes something of rates, and waits if only this process has no share. @returns a limit that stays exceeded. */
+async function whenTaken(take: () => Excess | undefined): Promise<Excess | undefined> {
+  let excess = take();
+  for (;;) {
+    const share = excess?.rate.shares?.[excess.of];
+    if (share === undefined) return excess;
+    const isSame = () => excess?.rate.shares?.[excess.of] === share;
+    await share.answers.until(() => {
+      excess = take();
+      return excess !== undefined && isSame() ? share.awaits(excess.amount) : undefined;
+    });
+    if (excess === undefined || isSame()) return excess;
+  }
+}
+
 const UNITS = { requests: 'requests per minute', tokens: 'tokens per minute', parallel: 'requests at a time' } as const;
 
-function tooFast({ rate: { rule }, of, limit, waitMs }: Excess): SvcError {
+function tooFast({ rate: { rule, shares }, of, limit, waitMs, amount }: Excess): SvcError {
   const models = rule.model === '*' ? '' : ` to ${rule.model}`;
+  const ofAll = shares?.[of].reaches(amount) !== false;
+  const part = ofAll ? '' : ', and this gateway has no free part of them';
   return new SvcError({
     errorType: 'rate_limit_exceeded',
-    message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}.`,
+    message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}${part}.`,
     retryable: true,
     retryAfterMs: waitMs,
   });
@@ -216,7 +252,7 @@ function shareSpent(name: string): SvcError {
     errorType: 'temporarily_unavailable',
     message: `${name} is not used up, but this gateway’s share of it is, and the database has not granted more.`,
     retryable: true,
-    retryAfterMs: SHARE_WAIT_MS,
+    retryAfterMs: AGAIN_MS,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { BudgetAnswer, BudgetQuestion, BudgetStore } from '../limits/budget-leases.ts';
-import type { PostgresConnection, Row, Sql } from './postgres-connection.ts';
+import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
 const DEADLINE_MS = 1_000;
@@ -54,7 +54,7 @@ const GRANT = `WITH asked AS (
     SELECT greatest(1, count(*)) AS n FROM replicas
     WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds'),
   held AS (
-    SELECT a.*, w.id, w.spent_nano AS spent, coalesce(own.granted_nano, 0) AS granted,
+    SELECT a.*, w.id, coalesce(w.wanted_at > now() - interval '1 second', false) AS noticed, w.spent_nano AS spent, coalesce(own.granted_nano, 0) AS granted,
       coalesce(own.settled_nano, 0) AS settled, greatest(coalesce(own.granted_nano - own.settled_nano, 0), 0) AS own,
       coalesce((SELECT sum(greatest(l.granted_nano - l.settled_nano, 0)) FROM leases l
         LEFT JOIN replicas r ON r.id = l.replica
@@ -72,7 +72,8 @@ const GRANT = `WITH asked AS (
     ON CONFLICT (budget_window, replica) DO UPDATE SET granted_nano = l.granted_nano + excluded.granted_nano),
   noted AS (
     UPDATE budget_windows w SET wanted_at = now() FROM given g WHERE g.id = w.id AND g.needed > g.amount AND g.others > 0)
-  SELECT budget, start_at, granted + amount AS granted, settled, spent, free - amount AS free, others FROM given`;
+  SELECT budget, start_at, granted + amount AS granted, settled, spent, free - amount AS free, others,
+    needed > amount AND others > 0 AND NOT noticed AS wants FROM given`;
 
 async function grant(sql: Sql, replica: string, questions: readonly BudgetQuestion[]): Promise<readonly Row[]> {
   await lock(sql, 'money');
@@ -89,7 +90,7 @@ async function grant(sql: Sql, replica: string, questions: readonly BudgetQuesti
       rules.map(({ model }) => model.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%')),
     ]);
   }
-  return sql(GRANT, [
+  const granted = await sql(GRANT, [
     replica,
     questions.map(({ id }) => id),
     questions.map(({ window }) => window.start),
@@ -97,4 +98,6 @@ async function grant(sql: Sql, replica: string, questions: readonly BudgetQuesti
     questions.map(({ want }) => Math.round(want)),
     questions.map(({ needed }) => Math.round(needed)),
   ]);
+  if (granted.some(({ wants }) => wants === true)) await sql(`NOTIFY ${SCHEMA}`);
+  return granted;
 }

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, QueryResultRow } from 'pg';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
@@ -10,10 +11,12 @@ export type Row = Readonly<QueryResultRow>;
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface ConnectionOptions {
-  /** Milliseconds for a connection and its login, default 3,000. */
+  /** Milliseconds for a connection and its login, default 3,000. A free one is waited for as long. */
   readonly connectMs?: number;
-  /** A notification has arrived on the channel of changes. */
+  /** A notification has arrived on the channel of changes. Such a connection gives way if connections are few. */
   readonly notified?: () => void;
+  /** The server has no free connection. */
+  readonly full?: () => void;
 }
 
 /** In a statement: the name of the schema. Nothing outside of it is read or changed. */
@@ -26,6 +29,9 @@ const AFTER_DEADLINE_MS = 1_000;
 const ROUND_TRIPS = 8;
 /** Milliseconds for a connection that cancels a statement. */
 const CANCEL_MS = 3_000;
+const CONNECT_MS = 3_000;
+/** Milliseconds until the server is asked again for a connection, if it has no free one. */
+const FULL_MS = 100;
 
 export interface TransactionOptions {
   /** All statements see one moment, and none writes. */
@@ -41,6 +47,7 @@ export interface TransactionOptions {
 export class PostgresConnection {
   readonly #address: () => string;
   readonly #options: ConnectionOptions;
+  #connectMs: number;
   #open: { readonly client: Client; readonly socket: Socket; readonly schema: string } | undefined;
   /** The socket of a connection that is being opened. */
   #opening: Socket | undefined;
@@ -59,6 +66,12 @@ export class PostgresConnection {
     this.#address = typeof address === 'string' ? () => address : address;
     readPostgresAddress(this.#address());
     this.#options = options;
+    this.#connectMs = options.connectMs ?? CONNECT_MS;
+  }
+
+  /** Milliseconds for a connection and its login from now on. */
+  set connectMs(milliseconds: number | undefined) {
+    this.#connectMs = milliseconds ?? CONNECT_MS;
   }
 
   /** Runs statements in one transaction. @throws Unavailable if the server does not answer before the deadline. */
@@ -159,6 +172,21 @@ export class PostgresConnection {
     this.#url = this.#address();
     const address = readPostgresAddress(this.#url);
     this.#roundTripMs = 0;
+    const until = performance.now() + this.#connectMs;
+    for (;;) {
+      try {
+        return await this.#loginAsAllowed(address);
+      } catch (thrown) {
+        // The connection of another part of this process may have ended without the server knowing it yet.
+        if (!(thrown instanceof Unavailable) || !NO_FREE_CONNECTION.test(thrown.reason)) throw thrown;
+        this.#options.full?.();
+        if (this.#options.notified !== undefined || this.#closed || performance.now() > until) throw thrown;
+        await sleep(FULL_MS);
+      }
+    }
+  }
+
+  async #loginAsAllowed(address: PostgresAddress) {
     try {
       return await this.#login(address, address.connectionString);
     } catch (thrown) {
@@ -172,7 +200,8 @@ export class PostgresConnection {
 
   async #login({ schema }: PostgresAddress, connectionString: string) {
     const { Client } = await import('pg');
-    const { connectMs = 3_000, notified } = this.#options;
+    const { notified } = this.#options;
+    const connectMs = this.#connectMs;
     const socket = new Socket();
     this.#opening = socket;
     try {
@@ -210,6 +239,8 @@ export class PostgresConnection {
   }
 }
 
+/** The words of Postgres and pgbouncer about a limit of the server, the database or the role. */
+const NO_FREE_CONNECTION = /too many (?:connections|clients)|connection slots|no more connections/;
 /** The words of pg about a server that answers `N` to the request for TLS. */
 const WITHOUT_TLS = /does not support SSL/;
 

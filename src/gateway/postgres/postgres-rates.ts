@@ -1,6 +1,6 @@
 import type { RateGrants, RateQuestion, RateStore } from '../limits/rate-leases.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
-import type { PostgresConnection } from './postgres-connection.ts';
+import { type PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
 const DEADLINE_MS = 1_000;
@@ -22,7 +22,7 @@ export class PostgresRates implements RateStore {
   async ask(questions: readonly RateQuestion[]): Promise<RateGrants> {
     const rows = await this.#connection.transaction(DEADLINE_MS, async (sql) => {
       await lock(sql, 'rates');
-      return sql(GRANT, [
+      const granted = await sql(GRANT, [
         this.#replica,
         questions.map(({ id }) => id),
         questions.map(({ limit }) => limit),
@@ -32,11 +32,14 @@ export class PostgresRates implements RateStore {
         questions.map(({ needed }) => needed),
         this.#minuteMs / SLOT_MS,
       ]);
+      if (granted.some(({ wants }) => wants === true)) await sql(`NOTIFY ${SCHEMA}`);
+      return granted;
     });
-    const answers = rows.map(({ rate, extra, free, wait }) => ({
+    const answers = rows.map(({ rate, extra, free, others, wait }) => ({
       id: String(rate),
       extra: Number(extra),
       free: Number(free),
+      others: Number(others),
       waitMs: Number(wait) * SLOT_MS,
     }));
     return { answers, replicas: Math.max(1, Number(rows[0]?.replicas ?? 1)) };
@@ -75,4 +78,6 @@ const GRANT = `WITH asked AS (
     INSERT INTO rate_leases (rate, replica, held, wanted_at)
       SELECT rate, $1, held + extra, CASE WHEN needed > extra AND others > 0 THEN now() END FROM given
     ON CONFLICT (rate, replica) DO UPDATE SET held = excluded.held, wanted_at = excluded.wanted_at)
-  SELECT rate, extra, free - extra AS free, wait, n AS replicas FROM given`;
+  SELECT rate, extra, free - extra AS free, others, wait, n AS replicas,
+    needed > extra AND others > 0 AND NOT EXISTS (SELECT 1 FROM rate_leases l
+      WHERE l.rate = given.rate AND l.replica = $1 AND l.wanted_at > now() - interval '1 second') AS wants FROM given`;

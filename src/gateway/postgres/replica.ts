@@ -3,7 +3,7 @@ import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
-import type { ClaimAlert } from '../limits/alerts.ts';
+import { type AlertClaims, CLAIM_SQL, readClaim, settledAt } from '../limits/alerts.ts';
 import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import { RateLeases } from '../limits/rate-leases.ts';
@@ -15,9 +15,9 @@ import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.t
 import type { StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
-import { listKeys, PostgresAdmin } from './postgres-admin.ts';
+import { listKeys, PostgresAdmin, toPostgres } from './postgres-admin.ts';
 import { PostgresBudgets } from './postgres-budgets.ts';
-import { PostgresConnection, SCHEMA } from './postgres-connection.ts';
+import { PostgresConnection } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';
@@ -52,7 +52,6 @@ const CONFIRM_MS = 10_000;
 const LISTEN_MS = 5_000;
 /** Milliseconds without it after the server had no free connection for what is needed. */
 const REST_MS = 60_000;
-const NO_FREE_CONNECTION = /too many (?:connections|clients)|connection slots|no more connections/;
 /** Deadlines in milliseconds. */
 const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
 const ROWS_WAIT = {
@@ -121,19 +120,21 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#writing = new ServerHealth(input.log, this.#server, SHARES_FAIL);
     this.#storing = new ServerHealth(input.log, this.#server, ROWS_WAIT);
-    this.#control = new PostgresConnection(input.url);
-    this.#listener = new PostgresConnection(input.url, { notified: () => this.look() });
-    this.#rows = new PostgresConnection(input.url);
+    const full = () => this.#restListener();
+    this.#control = new PostgresConnection(input.url, { full });
+    this.#listener = new PostgresConnection(input.url, { notified: () => this.look(), full });
+    this.#rows = new PostgresConnection(input.url, { full });
+    const lostAt = () => this.#health.awayAt ?? this.#writing.awayAt;
     this.#leases = new BudgetLeases(
       new PostgresBudgets(this.#control, input.outbox.replica),
       () => this.#askSoon(0),
-      () => this.#health.away,
+      lostAt,
     );
     this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
-      lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
+      lostAt,
       wake: (delay) => this.#askSoon(delay),
     });
-    this.#adminConnection = new PostgresConnection(input.url);
+    this.#adminConnection = new PostgresConnection(input.url, { full });
     this.#sender = new RowSender({
       ...input,
       connection: this.#rows,
@@ -146,22 +147,24 @@ export class Replica implements SharedState {
 
   /** @throws SvcError configuration_error if neither Postgres nor a copy of its keys can be read. */
   async open(): Promise<void> {
-    const { url, log } = this.#input;
     const snapshot = this.#outbox.readKeys(this.#server);
     const connectMs = snapshot === undefined ? OPEN_MS.withoutKeys : OPEN_MS.withKeys;
-    const first = new PostgresConnection(url, { connectMs });
+    this.#control.connectMs = connectMs;
     try {
-      await migratePostgres(first, connectMs);
-      await this.#load(first);
+      await migratePostgres(this.#control, connectMs);
+      await this.#load();
     } catch (thrown) {
-      if (snapshot === undefined || !(thrown instanceof Unavailable) || thrown.refused) throw thrown;
+      if (snapshot === undefined || !(thrown instanceof Unavailable) || thrown.refused) {
+        this.#control.close();
+        throw thrown;
+      }
       this.#health.failed(thrown.reason);
       const ageMs = Math.max(0, Date.now() - snapshot.at);
-      log.warn({ ageSeconds: Math.round(ageMs / 1000) }, 'starting with the last known keys');
+      this.#input.log.warn({ ageSeconds: Math.round(ageMs / 1000) }, 'starting with the last known keys');
       this.#keys = snapshot.keys;
       this.#confirmed = performance.now() - ageMs;
     } finally {
-      first.close();
+      this.#control.connectMs = undefined;
     }
   }
 
@@ -169,13 +172,19 @@ export class Replica implements SharedState {
     return this.#outbox;
   }
 
-  readonly claimAlert: ClaimAlert = async (budget, windowStart, percent) => {
-    const rows = await this.#control.call(DEADLINE.poll, (sql) =>
-      sql(`INSERT INTO ${SCHEMA}.alerts VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING percent`, [
-        ...[budget, windowStart, percent, Date.now()],
-      ]),
-    );
-    return rows.length > 0;
+  readonly alerts: AlertClaims = {
+    claim: (id, until) =>
+      this.#control.transaction(DEADLINE.poll, async (sql) => {
+        const [claimed] = await sql(toPostgres(CLAIM_SQL.claim), [...id, -until, -Date.now()]);
+        if (claimed !== undefined) return 'mine';
+        const [row] = await sql(toPostgres(CLAIM_SQL.read), id);
+        return readClaim(row);
+      }),
+    settle: async (id, delivered) => {
+      await this.#control.transaction(DEADLINE.poll, (sql) =>
+        sql(toPostgres(CLAIM_SQL.settle), [...id, settledAt(delivered)]),
+      );
+    },
   };
 
   get budgets(): SharedBudgets {
@@ -292,7 +301,7 @@ export class Replica implements SharedState {
       const changes = await this.#lookForChanges();
       if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
         const known = new Set(this.#keys.map(({ name }) => name));
-        await this.#load(this.#control);
+        await this.#load();
         await this.#publish(known);
       }
       this.#confirm(asked);
@@ -356,9 +365,9 @@ export class Replica implements SharedState {
     return changes;
   }
 
-  async #load(connection: PostgresConnection): Promise<void> {
+  async #load(): Promise<void> {
     const asked = performance.now();
-    const { seen, keys } = await connection.transaction(DEADLINE.keys, async (sql) => {
+    const { seen, keys } = await this.#control.transaction(DEADLINE.keys, async (sql) => {
       // A change that is committed after this statement is read next time.
       const [last] = await sql('SELECT coalesce(max(seq), 0) AS seq FROM changes');
       return { seen: Number(last?.seq), keys: await listKeys(sql) };
@@ -399,7 +408,6 @@ export class Replica implements SharedState {
   /** A kind of work fails. An error of the server about a statement is no reason to call the server away. */
   #fails(health: ServerHealth, thrown: unknown): void {
     const error = this.#text(thrown);
-    if (NO_FREE_CONNECTION.test(error)) this.#restListener();
     const silent = thrown instanceof Unavailable && !thrown.answered;
     if (health === this.#health) health.failed(error);
     else if (silent) void this.#failsUnlessAway(health, error);

@@ -92,7 +92,7 @@ for index, question in ipairs(questions) do
   else
     redis.call('ZREM', prefix .. ':wanted', replica .. ' ' .. rate)
   end
-  answers[index] = {extra, free - extra, wait}
+  answers[index] = {extra, free - extra, wait, others}
 end
 return {epoch, warm, count, redis.call('ZRANGE', prefix .. ':wanted', 0, -1), answers}
 `);

@@ -216,8 +216,8 @@ class RedisRateStore implements RateStore {
       answers: this.#warm
         ? []
         : questions.flatMap(({ id }, index) => {
-            const [extra, free, waitMs] = answers[index] ?? [];
-            return extra === undefined ? [] : { id, extra, free: free ?? 0, waitMs: waitMs ?? 0 };
+            const [extra, free = 0, waitMs = 0, others = 0] = answers[index] ?? [];
+            return extra === undefined ? [] : { id, extra, free, others, waitMs };
           }),
       replicas: this.replicas,
     };

@@ -9,7 +9,13 @@ const rateQuestion = z.object({
   left: z.number(),
   needed: z.number(),
 });
-const rateAnswer = z.object({ id: z.string(), extra: z.number(), free: z.number(), waitMs: z.number() });
+const rateAnswer = z.object({
+  id: z.string(),
+  extra: z.number(),
+  free: z.number(),
+  others: z.number(),
+  waitMs: z.number(),
+});
 /** Nano-USD. `held` is what is left of the lease, and what was spent of it in rows that are not stored yet. */
 const budgetQuestion = z.object({
   id: z.string(),
@@ -60,6 +66,8 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('own'), number: z.number(), text: z.string() }),
+  /** The metrics of a worker that has answered all of its requests. */
+  z.object({ type: z.literal('last-metrics'), text: z.string() }),
   signedIn,
   ...liveMessages,
 ]);

@@ -99,7 +99,7 @@ export class ShareKeeper {
     const extra = needed < 0 ? 0 : Math.min(free, Math.max(needed, part - left));
     rate.held.set(worker, held + extra);
     if (needed > extra && others > 0) wanted.push(id);
-    return { id, extra, free: free - extra, waitMs: rate.used.oldest() };
+    return { id, extra, free: free - extra, others, waitMs: rate.used.oldest() };
   }
 
   #budget(worker: number, { id, start, want, needed, held }: BudgetQuestion, wanted: string[]) {

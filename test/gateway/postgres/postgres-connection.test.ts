@@ -36,6 +36,21 @@ describe('a connection to Postgres', () => {
     }
   });
 
+  it('that is not free: is waited for; one for notifications gives way', async () => {
+    const role = `few_${process.pid}`;
+    await query(url, `CREATE ROLE ${role} LOGIN PASSWORD 'x' CONNECTION LIMIT 1`);
+    const few = Object.assign(new URL(url), { username: role, password: 'x' }).href;
+    const first = openConnection(few, false);
+    assert.equal(await first.call, 'answered');
+    assert.equal(await openConnection(few, true).call, 'refused');
+    const full = Promise.withResolvers<void>();
+    const second = openConnection(few, false, full.resolve);
+    await full.promise;
+    first.close();
+    assert.equal(await second.call, 'answered');
+    second.close();
+  });
+
   describe('statements that no one waits for', () => {
     const ACTIVE = `SELECT query FROM pg_stat_activity WHERE application_name = 'svc' AND state = 'active'
       AND datname = current_database()`;

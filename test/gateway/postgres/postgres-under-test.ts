@@ -10,7 +10,7 @@ import { PostgresConnection } from '../../../src/gateway/postgres/postgres-conne
 import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
 import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
 import { sealNextInPostgres } from '../../../src/gateway/postgres/postgres-sealing.ts';
-import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
+import { LOCKS, migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
 import { RowSender } from '../../../src/gateway/postgres/row-sender.ts';
 import { ServerHealth } from '../../../src/gateway/servers/server-health.ts';
 import { Unavailable } from '../../../src/gateway/servers/unavailable.ts';
@@ -20,6 +20,8 @@ import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tab
 import { SqliteAdmin, type StateAdmin } from '../../../src/gateway/state-admin.ts';
 import { query } from './postgres-server.ts';
 
+/** Number of the advisory lock under which shares of budgets are granted. */
+export const MONEY_LOCK = LOCKS.money;
 export type { StateAdmin, UsageRow };
 export { Ledger, Outbox, openPostgres, rowToJson };
 
@@ -63,9 +65,13 @@ export function removeOldInPostgres(
   });
 }
 
-/** A call that opens a connection, which can be closed meanwhile. @param listening whether it gets notifications. */
-export function openConnection(url: string, listening: boolean) {
-  const connection = new PostgresConnection(url, listening ? { notified: () => undefined } : {});
+/**
+ * A call that opens a connection, which can be closed meanwhile.
+ *
+ * @param listening whether it gets notifications. @param full is called if the server has no free connection.
+ */
+export function openConnection(url: string, listening: boolean, full: () => void = () => undefined) {
+  const connection = new PostgresConnection(url, { full, ...(listening ? { notified: () => undefined } : {}) });
   const call = connection
     .call(5_000, (sql) => sql('SELECT 1'))
     .then(

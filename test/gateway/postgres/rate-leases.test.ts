@@ -50,7 +50,13 @@ describe('rates of several gateways on one Postgres', () => {
       const all = await start({ requests: 600 });
       const taken = sum(await saturate(all, of));
       assert.ok(taken <= 600 && taken >= 570, `${taken}`);
-      assert.ok(all[0].rate.takeOrWait() > 30_000, 'Retry-After is the time until requests are free');
+      // A refused request asks for what others hold.
+      let waitMs = all[0].rate.takeOrWait();
+      for (let round = 0; waitMs <= 1_000 && round < 6; round += 1) {
+        await all[0].look();
+        waitMs = all[0].rate.takeOrWait();
+      }
+      assert.ok(waitMs > 30_000, 'Retry-After is the time until requests are free');
       // A minute later.
       await query(url, 'UPDATE svc.rate_use SET slot = slot - 244');
       for (const each of all) await each.look();

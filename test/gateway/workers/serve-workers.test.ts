@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Responder } from '../../upstream/upstream.ts';
 import { AllowedRequests } from '../allowed-requests.ts';
-import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
-import { until } from '../until.ts';
+import { KEY, ServeHarness, type ServeProcess } from '../serve-harness.ts';
+import { until, untilEqual } from '../until.ts';
 import { WORKERS } from './workers-harness.ts';
 
 describe('svc serve --workers', () => {
@@ -60,6 +60,27 @@ describe('svc serve --workers', () => {
     assert.equal(answeredBy(gateway).size, WORKERS);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     assert.match(metrics, /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} 30\n/);
+  });
+
+  it('counters and histograms: count requests of workers that were killed or replaced', async () => {
+    const gateway = await serve();
+    const count = async (name: string): Promise<number> => {
+      const text = await (await fetch(`${gateway.url}/metrics`)).text();
+      return Number(new RegExp(`^svc_gateway_${name}{[^}]*route="/chat/completions"[^}]*} (.*)$`, 'm').exec(text)?.[1]);
+    };
+    const ask = async (requests: number) => {
+      for (let sent = 0; sent < requests; sent += 1) assert.equal(await status(gateway, KEY), 200);
+    };
+    await ask(30);
+    await untilEqual('they are counted', () => count('requests_total'), 30);
+    const [victim] = answeredBy(gateway);
+    process.kill(victim ?? 0, 'SIGKILL');
+    await gateway.logged('a worker ended: it is started again');
+    await ask(10);
+    gateway.child.kill('SIGUSR2');
+    await gateway.logged('all workers were replaced');
+    for (const name of ['requests_total', 'request_seconds_count']) assert.equal(await count(name), 40, name);
+    assert.equal(await count('requests_total'), 40);
   });
 
   it('requests per minute: all workers together have the limit', async () => {
