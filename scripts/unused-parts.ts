@@ -14,6 +14,13 @@ const REPLACED: readonly { readonly file: RegExp; readonly contents: string }[] 
     file: /@redis\/client\/dist\/index\.js$/,
     contents: "const { default: Client } = require('./lib/client'); exports.createClient = Client.create;",
   },
+  // Measures clients for OpenTelemetry, if a program asks for it.
+  {
+    file: /@redis\/client\/dist\/lib\/opentelemetry\/index\.js$/,
+    contents: 'exports.ClientRegistry = { instance: { register: () => {}, unregister: () => {} } };',
+  },
+  // The driver of Postgres written in C, which is a package of its own.
+  { file: /\/pg\/lib\/native\/index\.js$/, contents: 'module.exports = undefined;' },
   // Which commands a cluster may send where, and which answers a client may keep.
   {
     file: /@redis\/client\/dist\/lib\/command-metadata\/command-metadata-data\.js$/,
