@@ -24,8 +24,12 @@ describe('ChatSurface', () => {
   let say: (message: unknown) => void;
   let promptFile: SurfaceHost['promptFile'];
   let attachItem: SurfaceHost['attachItem'];
+  /** Commands that the user was told do not exist. */
+  let unknown: string[];
   /** Names that were looked up in messages. */
   let lookedUp: string[];
+
+  const FILLED = { prompt: 'Review it.', options: {} };
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-surface-'));
@@ -34,6 +38,7 @@ describe('ChatSurface', () => {
     promptFile = async () => undefined;
     attachItem = NOTHING;
     lookedUp = [];
+    unknown = [];
     ({ conversations, resume } = pausedConversations(folder));
     conversation = conversations.create();
     const webview = {
@@ -67,6 +72,7 @@ describe('ChatSurface', () => {
       pickAttachments: NOTHING,
       commandAttachment: NOTHING,
       promptFile: (name) => promptFile(name),
+      unknownCommand: (name) => unknown.push(name),
       contextChips: () => [],
       contextAttachments: NOTHING,
       toggleContext: async () => undefined,
@@ -95,6 +101,27 @@ describe('ChatSurface', () => {
     await until('the page gets the draft', () => drafts().at(-1)?.text === text);
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
+
+  it('ChatSurface: an unknown command is reported and stays in the input; with a blank before it, it is a text', async () => {
+    say({ type: 'ready' });
+    say({ type: 'send', text: '/reveiw the diff' });
+    await until('the text is back', () =>
+      posted.some((each) => each.type === 'draft' && each.text === '/reveiw the diff'),
+    );
+    assert.deepEqual(unknown, ['reveiw']);
+    assert.deepEqual(conversation.session.messages, []);
+    for (const text of [' /tmp is full', '/etc/hosts is empty']) say({ type: 'send', text });
+    resume();
+    await until(
+      'both are sent',
+      () => conversation.session.messages.filter(({ role }) => role === 'user').length === 2,
+    );
+    assert.deepEqual(conversation.session.messages.filter(({ role }) => role === 'user').map(messageText), [
+      '/tmp is full',
+      '/etc/hosts is empty',
+    ]);
+    assert.deepEqual(unknown, ['reveiw']);
+  });
 
   it('ChatSurface: the input gets the focus when the page is ready, also when the page was hidden and is loaded again', () => {
     const focused = () => posted.filter(({ type }) => type === 'focus').length;
@@ -148,13 +175,13 @@ describe('ChatSurface', () => {
   });
 
   it('ChatSurface: a message that is still being completed is sent and saved, also if another conversation is shown meanwhile', async () => {
-    const reading = Promise.withResolvers<undefined>();
+    const reading = Promise.withResolvers<typeof FILLED>();
     promptFile = () => reading.promise;
     const { session } = conversation;
     say({ type: 'send', text: '/review this' });
     surface.change(conversations.create());
     conversations.release(conversation);
-    reading.resolve(undefined);
+    reading.resolve(FILLED);
     await until('the message is sent', () => session.messages.length > 0);
     resume();
     await session.quiet;
@@ -165,7 +192,7 @@ describe('ChatSurface', () => {
   });
 
   it('ChatSurface: a message that is still being completed is in the draft on disk', async () => {
-    const reading = Promise.withResolvers<undefined>();
+    const reading = Promise.withResolvers<typeof FILLED>();
     promptFile = () => reading.promise;
     const onDisk = () => conversations.history.draft(conversation.session.id);
     const untilOnDisk = async (text: string) => {
@@ -176,7 +203,7 @@ describe('ChatSurface', () => {
     say({ type: 'draft', text: 'And then' });
     await untilOnDisk('/review this\nAnd then');
     assert.equal((await onDisk()).attachments[0]?.label, 'note.txt');
-    reading.resolve(undefined);
+    reading.resolve(FILLED);
     await untilOnDisk('And then');
     assert.equal(conversation.session.messages.length, 2);
   });
@@ -212,12 +239,12 @@ describe('ChatSurface', () => {
   });
 
   it('ChatSurface: messages are sent in the order in which they were written', async () => {
-    const reading = Promise.withResolvers<undefined>();
+    const reading = Promise.withResolvers<typeof FILLED>();
     promptFile = () => reading.promise;
     say({ type: 'send', text: '/first' });
     say({ type: 'send', text: 'Second' });
     await new Promise(setImmediate);
-    reading.resolve(undefined);
+    reading.resolve(FILLED);
     await until('a message waits', () => conversation.session.queue.length > 0);
     assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['/first']);
     assert.deepEqual(

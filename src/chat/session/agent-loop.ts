@@ -14,6 +14,7 @@ import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
 import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
+import { namedPaths } from './named-paths.ts';
 import type { ConverseChoices, SessionDeps, SessionModel } from './session-deps.ts';
 import { type FixedPrompt, fitFixedPrompt, fixedTokens, mostOutput } from './small-window.ts';
 import { conversationTurns, sentMessages } from './turns.ts';
@@ -207,7 +208,7 @@ export class AgentLoop {
 
   /** Instructions and tools, as far as the window has room for them. */
   async #fixedPrompt(model: Model): Promise<FixedPrompt> {
-    const base = (await this.#deps.instructions?.()) ?? '';
+    const base = (await this.#deps.instructions?.(namedPaths(this.#log.messages))) ?? '';
     const plan = this.#options()?.plan ? PLAN_INSTRUCTIONS : '';
     const tools = model.toolCall ? this.#log.tools() : [];
     const fitted = fitFixedPrompt(model.limit.context, base, tools.map(toolForModel), plan);

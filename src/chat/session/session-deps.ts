@@ -44,8 +44,8 @@ export interface SessionDeps {
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** System instructions of each conversation. */
-  readonly instructions?: () => string | Promise<string>;
+  /** System instructions of each conversation. @param paths of the files that it is about. */
+  readonly instructions?: (paths: readonly string[]) => string | Promise<string>;
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
   readonly rules?: SavedRules;

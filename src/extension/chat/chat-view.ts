@@ -9,7 +9,7 @@ import type { ModelView } from '../../chat/page/page-messages.ts';
 import type { SessionDeps } from '../../chat/session/session-deps.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
-import { showError, showInformation } from '../foreign-text.ts';
+import { showError, showInformation, showWarning } from '../foreign-text.ts';
 import { workspaceId } from '../models/editor-models.ts';
 import { readDiagramScript, webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { Attach, refused } from './attachments/attach.ts';
@@ -99,7 +99,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       session: {
         ...deps,
         ...{ namedByModel, rules: this.#rules, tools: () => chosenTools(this.#toolPlaces()) },
-        instructions: () => this.#context.instructions(),
+        instructions: (paths) => this.#context.instructions(paths),
         checkpoints: (id) => new Checkpoints({ folder: history.changesFolder(id), files, newId, now }),
       },
       history,
@@ -242,6 +242,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         return attaches === 'selection' ? this.#attach.selection() : [];
       },
       promptFile: fillPrompt,
+      unknownCommand: (name) => {
+        const text = vscode.l10n.t('There is no command /{0}. To send it as text, write a blank before it.', name);
+        void showWarning(text);
+      },
       contextChips: () => this.#context.chips,
       contextAttachments: () => this.#context.attachments(),
       toggleContext: (chip) => this.#context.toggle(chip),

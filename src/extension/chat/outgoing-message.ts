@@ -11,6 +11,8 @@ export interface MessageSources {
   readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
   /** The filled prompt file for `/name`. Undefined: there is none. */
   readonly promptFile: (name: string) => Promise<FilledPrompt | 'cancelled' | undefined>;
+  /** Tells the user that there is no such command or prompt file. */
+  readonly unknownCommand: (name: string) => void;
   /** The open file, unless it is switched off. */
   readonly contextAttachments: () => Promise<readonly Attachment[]>;
   /** Looks up the names after `@` in a message, except those that are answered already. */
@@ -26,7 +28,7 @@ export interface MessageSources {
  * added.
  *
  * @param answered names that the user has decided about: they are not attached again.
- * @returns undefined if the user cancelled an input of a prompt file.
+ * @returns undefined if the user cancelled an input of a prompt file, or there is no such command.
  */
 export async function newMessage(
   sources: MessageSources,
@@ -37,11 +39,15 @@ export async function newMessage(
   const known = new Set([...answered, ...attachments.flatMap(attachmentNames)]);
   const named = await sources.mentioned(text, mention, known);
   const all = [...attachments, ...named.attachments];
-  const outgoing = await expandMessage(sources, named.text.trim(), all, plan ? { plan: true } : undefined);
+  const outgoing = await expandMessage(sources, named.text.trimEnd(), all, plan ? { plan: true } : undefined);
   return outgoing && withContext(sources, outgoing);
 }
 
-/** A message with its slash command or prompt file expanded. Undefined: the user cancelled an input. */
+/**
+ * A message with its slash command or prompt file expanded. A blank before the slash makes it a text.
+ *
+ * @returns undefined if the user cancelled an input, or there is no such command.
+ */
 export async function expandMessage(
   sources: MessageSources,
   text: string,
@@ -55,10 +61,14 @@ export async function expandMessage(
     return { text, prompt: expanded, attachments: sent, ...own };
   }
   const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
-  const filled = name === undefined ? undefined : await sources.promptFile(name);
+  if (name === undefined) return { text: text.trim(), attachments, ...own };
+  const filled = await sources.promptFile(name);
   if (filled === 'cancelled') return undefined;
-  if (filled === undefined) return { text, attachments, ...own };
-  const rest = text.slice((name?.length ?? 0) + 1).trim();
+  if (filled === undefined) {
+    sources.unknownCommand(name);
+    return undefined;
+  }
+  const rest = text.slice(name.length + 1).trim();
   const prompt = [filled.prompt, rest].filter(Boolean).join('\n\n');
   return { text, prompt, attachments, options: { ...filled.options, ...options } };
 }

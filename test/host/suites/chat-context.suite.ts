@@ -53,7 +53,7 @@ describe('what is sent with each message', () => {
 
   it('instructions: those of the root, the nearest ones and those for the file’s path, each text once, never a link', async () => {
     const { document } = await open('packages/app/src/main.ts');
-    const found = await instructionFiles(document);
+    const found = await instructionFiles([document.uri]);
     assert.deepEqual(
       found.map(({ path, text }) => [path, text]),
       [
@@ -65,6 +65,31 @@ describe('what is sent with each message', () => {
       ],
     );
     assert.ok(found.every(({ tokens }) => tokens > 0));
+  });
+
+  it('instructions: of files that the conversation names and no editor shows, with patterns of each form', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const folder = vscode.Uri.joinPath(workspaceFolder(), '.github', 'instructions');
+    const context = new ConversationContext({ memory: createMemento(), newId, hasTools: () => true });
+    assert.doesNotMatch(await context.instructions([]), /App rules/);
+    assert.match(await context.instructions(['packages/app/src/main.ts', '../outside.ts']), /App rules\./);
+    for (const [pattern, path, holds] of [
+      ['**', '', true],
+      ['*', '', true],
+      ['*.ts', 'packages/app/src/main.ts', true],
+      ['*.ts', 'packages/app/prod.env', false],
+      ['src/**/*.{ts,tsx}', 'packages/app/src/main.ts', true],
+      ['/src/**', 'packages/app/src/main.ts', false],
+      ['/packages/**', 'packages/app/src/main.ts', true],
+      ['"**/*.py, app/src/*.ts"', 'packages/app/src/main.ts', true],
+      ['\n  - "**/*.py"\n  - packages/lib/**', 'packages/lib/src/only-here.ts', true],
+      ['["**/*.py"]', 'packages/lib/src/only-here.ts', false],
+    ] as const) {
+      writeFileSync(join(folder.fsPath, 'form.instructions.md'), `---\napplyTo: ${pattern}\n---\nForm rules.`);
+      const text = await context.instructions(path === '' ? [] : [path]);
+      assert.equal(text.includes('Form rules.'), holds, `${pattern} for ${path}`);
+    }
+    context.dispose();
   });
 
   it('prompts: ${selection} is the text of no file with secrets, whatever its scheme', async () => {
@@ -105,14 +130,14 @@ describe('what is sent with each message', () => {
     editor.selection = new vscode.Selection(0, 0, 1, 5);
     await until('main.ts:1-2');
     assert.equal((await context.attachments())[0]?.text, 'const first = 1;\nconst');
-    assert.match(await context.instructions(), /Instructions of the user from AGENTS\.md:\nRoot rules\./);
+    assert.match(await context.instructions([]), /Instructions of the user from AGENTS\.md:\nRoot rules\./);
     await context.toggle('AGENTS.md');
     await context.toggle('editor');
     assert.ok(labels().includes('AGENTS.md off') && labels().includes('main.ts:1-2 off'), labels().join());
-    assert.doesNotMatch(await context.instructions(), /Root rules/);
+    assert.doesNotMatch(await context.instructions([]), /Root rules/);
     assert.deepEqual(await context.attachments(), []);
     await context.toggle('AGENTS.md');
-    assert.match(await context.instructions(), /Root rules/);
+    assert.match(await context.instructions([]), /Root rules/);
     context.dispose();
   });
 

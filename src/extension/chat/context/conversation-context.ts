@@ -3,7 +3,7 @@ import { defined } from '../../../base/json.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import type { ContextChip } from '../../../chat/page/page-messages.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
-import { workspaceRelativePath } from '../tools/workspace-path.ts';
+import { workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
 import { isShareable } from './shareable.ts';
 
@@ -75,12 +75,14 @@ export class ConversationContext implements vscode.Disposable {
     await this.#refresh();
   }
 
-  /** The system instructions with the files that are switched on. */
-  async instructions(): Promise<string> {
+  /** The system instructions with the files that are switched on. @param paths of the files of the conversation. */
+  async instructions(paths: readonly string[]): Promise<string> {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ name }) => name).join(', ');
     const place = folders === '' ? 'No folder is open.' : `The open workspace: ${folders}.`;
     const off = new Set(this.#off);
-    const files = (await instructionFiles(this.#document)).filter(({ path }) => !off.has(path));
+    const files = (await instructionFiles([...this.#open, ...(await urisOf(paths))])).filter(
+      ({ path }) => !off.has(path),
+    );
     const texts = files.map(({ path, text }) => `Instructions of the user from ${markHidden(path)}:\n${text}`);
     return [[...BASE, `${place} The system is ${process.platform}.`].join('\n'), ...texts].join('\n\n');
   }
@@ -96,9 +98,10 @@ export class ConversationContext implements vscode.Disposable {
     return this.#deps.memory.get<readonly string[]>(OFF, []);
   }
 
-  /** The document of the last editor while it is visible. */
-  get #document(): vscode.TextDocument | undefined {
-    return this.#visibleEditor?.document;
+  /** The file of the last editor while it is visible. */
+  get #open(): readonly vscode.Uri[] {
+    const editor = this.#visibleEditor;
+    return editor ? [editor.document.uri] : [];
   }
 
   get #visibleEditor(): vscode.TextEditor | undefined {
@@ -142,7 +145,7 @@ export class ConversationContext implements vscode.Disposable {
 
   async #refresh(): Promise<void> {
     const off = new Set(this.#off);
-    const [editor, files] = await Promise.all([this.#editorAttachment(), instructionFiles(this.#document)]);
+    const [editor, files] = await Promise.all([this.#editorAttachment(), instructionFiles(this.#open)]);
     const chips = [...(editor ? [editorChip(editor)] : []), ...files.map(fileChip)];
     const next = chips.map((chip) => ({ ...chip, on: !off.has(chip.id) }));
     if (JSON.stringify(next) === JSON.stringify(this.#chips)) return;
@@ -167,4 +170,15 @@ function fileChip({ path, tokens, hidden }: InstructionFile): OffChip {
     tokens,
     ...(hidden === undefined ? {} : { hidden }),
   };
+}
+
+/** The files at paths; those outside the workspace are left out. */
+async function urisOf(paths: readonly string[]): Promise<readonly vscode.Uri[]> {
+  const found = paths.map((path) =>
+    workspaceFile(path).then(
+      ({ uri }) => [uri],
+      () => [],
+    ),
+  );
+  return (await Promise.all(found)).flat();
 }

@@ -28,11 +28,11 @@ const MAX_PATTERNS = 100;
 const ROOT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 
 /**
- * The files that hold for a document: those of the user, then, in a trusted workspace, those of its folders, from general
- * to special. Files with the same text, such as a link from CLAUDE.md to AGENTS.md, are listed once.
+ * The instructions that hold for files: those of the user, then, in a trusted workspace, those of its folders, from
+ * general to special. Files with the same text, such as a link from CLAUDE.md to AGENTS.md, are listed once.
  */
-export async function instructionFiles(document: vscode.TextDocument | undefined): Promise<readonly InstructionFile[]> {
-  const candidates = [...(await userFiles()), ...(vscode.workspace.isTrusted ? await workspaceFiles(document) : [])];
+export async function instructionFiles(files: readonly vscode.Uri[]): Promise<readonly InstructionFile[]> {
+  const candidates = [...(await userFiles()), ...(vscode.workspace.isTrusted ? await workspaceFiles(files) : [])];
   const texts = new Set<string>();
   return candidates
     .filter(({ text }) => text !== '' && !texts.has(text) && texts.add(text).size > 0)
@@ -60,16 +60,18 @@ async function userFiles(): Promise<InstructionFile[]> {
   return read.flat();
 }
 
-async function workspaceFiles(document: vscode.TextDocument | undefined): Promise<InstructionFile[]> {
+async function workspaceFiles(files: readonly vscode.Uri[]): Promise<InstructionFile[]> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
   const roots = folders.flatMap((folder) => ROOT_FILES.map((name) => vscode.Uri.joinPath(folder, ...name.split('/'))));
   const found = [
     ...(await filesIn('.github/instructions', '.instructions.md')),
     ...(await filesIn('.svc/instructions', '.md')),
   ];
-  const nearest = document ? await nearestFiles(document.uri) : [];
+  // One file of each folder: the same files are nearest to the others.
+  const places = new Map(files.map((uri) => [parent(uri).toString(), uri]));
+  const nearest = (await Promise.all([...places.values()].map(nearestFiles))).flat();
   const uris = new Map([...roots, ...found, ...nearest].map((uri) => [uri.toString(), uri]));
-  const read = await Promise.all([...uris.values()].map((uri) => readWorkspaceFile(uri, document)));
+  const read = await Promise.all([...uris.values()].map((uri) => readWorkspaceFile(uri, files)));
   return read.flat();
 }
 
@@ -89,10 +91,7 @@ async function nearestFiles(uri: vscode.Uri): Promise<vscode.Uri[]> {
   return nearest;
 }
 
-async function readWorkspaceFile(
-  uri: vscode.Uri,
-  document: vscode.TextDocument | undefined,
-): Promise<readonly InstructionFile[]> {
+async function readWorkspaceFile(uri: vscode.Uri, files: readonly vscode.Uri[]): Promise<readonly InstructionFile[]> {
   if (!(await exists(uri))) return [];
   // A file of a repository may be a link to a private file of the user.
   const file = await fileAt(uri);
@@ -100,30 +99,28 @@ async function readWorkspaceFile(
   const text = file && !caution ? await readText(file.uri) : undefined;
   if (text === undefined) return [];
   const { fields, body } = await readFrontMatter(text);
-  if (!appliesTo(textList(fields.applyTo), uri, document)) return [];
+  if (!appliesTo(textList(fields.applyTo), uri, files)) return [];
   return [instructionFile(workspaceRelativePath(uri), body)];
 }
 
 /** Without `applyTo` it holds always, except for `*.instructions.md`, as in VS Code. */
-function appliesTo(
-  patterns: readonly string[] | undefined,
-  uri: vscode.Uri,
-  document: vscode.TextDocument | undefined,
-): boolean {
+function appliesTo(patterns: readonly string[] | undefined, uri: vscode.Uri, files: readonly vscode.Uri[]): boolean {
   if (patterns === undefined) return !uri.path.endsWith('.instructions.md');
-  if (patterns.some((pattern) => pattern === '**' || pattern === '**/*')) return true;
+  if (patterns.some((pattern) => ['*', '**', '**/*'].includes(pattern))) return true;
   const folder = vscode.workspace.getWorkspaceFolder(uri);
-  if (!document || !folder) return false;
+  if (!folder) return false;
   const from = `${folder.uri.path}/`;
-  if (document.uri.scheme !== folder.uri.scheme || !document.uri.path.startsWith(from)) return false;
-  const path = document.uri.path.slice(from.length);
+  const paths = files
+    .filter(({ scheme, path }) => scheme === folder.uri.scheme && path.startsWith(from))
+    .map(({ path }) => path.slice(from.length));
   // Not VS Code's matcher: it makes a regular expression of the pattern, and ten stars take half a minute.
-  return patterns.slice(0, MAX_PATTERNS).some((pattern) => patternFilter(fromRoot(pattern))(path));
+  return patterns.slice(0, MAX_PATTERNS).some((pattern) => paths.some(patternFilter(anyDepth(pattern))));
 }
 
-/** A pattern of `applyTo` begins at the folder, one of `.gitignore` without a slash applies at any depth. */
-function fromRoot(pattern: string): string {
-  return pattern.startsWith('**/') ? pattern : `/${pattern.replace(/^(?:\.\/|\/)/, '')}`;
+/** A pattern of `applyTo` applies at any depth, as in VS Code, unless it begins with a slash. */
+function anyDepth(pattern: string): string {
+  if (/^\.?\//.test(pattern)) return pattern.replace(/^\./, '');
+  return pattern.startsWith('**/') ? pattern : `**/${pattern}`;
 }
 
 function instructionFile(path: string, body: string): InstructionFile {
