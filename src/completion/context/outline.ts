@@ -45,19 +45,20 @@ export function outlineModule(document: DocumentText): Outline {
   return { header: '', members };
 }
 
-/** The line that declares a name at the top level of a file. */
-export function findDeclaration(document: DocumentText, name: string): number | undefined {
-  const escaped = name.replace(/\$/g, '\\$');
-  const keywords =
-    'class|interface|type|enum|const|let|var|function\\*?|namespace|def|fn|struct|trait|func|mod|object|record|static|union|macro_rules!';
-  const pattern = new RegExp(
-    `^(?:export |default |declare |abstract |async |public |pub(?:\\([^)]*\\))? |unsafe |final |static )*(?:${keywords})\\s+(?:\\([^)]*\\)\\s*)?${escaped}(?![\\w$])|^${escaped}\\s*(?::[^=]+)?=(?!=)`,
-  );
+const DECLARED =
+  /^(?:(?:export|default|declare|abstract|async|public|pub(?:\([a-z]{1,9}\))?|unsafe|final|static) )*(?:class|interface|type|enum|const|let|var|function\*?|namespace|def|fn|struct|trait|func|mod|object|record|static|union|macro_rules!) {1,4}([\p{L}_$][\p{L}\p{N}_$]*)|^([\p{L}_$][\p{L}\p{N}_$]*) ?(?::[^=]{1,80})?=(?!=)/u;
+
+/** The names that a file declares at its top level, with their lines. */
+export function findDeclared(document: DocumentText): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
   for (let line = 0; line < Math.min(document.lineCount, MAX_LINES); line++) {
-    const text = document.lineAt(line).slice(0, MAX_WIDTH);
-    if (text.includes(name) && pattern.test(text)) return line;
+    const text = document.lineAt(line);
+    if (text === '' || /^[\s/*#})\]]/.test(text)) continue;
+    const match = DECLARED.exec(text.slice(0, MAX_WIDTH));
+    const name = match?.[1] ?? match?.[2];
+    if (name !== undefined && !found.has(name)) found.set(name, line);
   }
-  return undefined;
+  return found;
 }
 
 function isExported(text: string, languageId: string): boolean {
