@@ -11,7 +11,6 @@ const NAMES = 48;
 const AT_A_TIME = 3;
 /** Characters of the outline of one type. */
 const OUTLINE = 1_100;
-const MIN_MEMBERS = 3;
 
 interface Found {
   readonly document: DocumentText;
@@ -59,7 +58,7 @@ export class ProjectDeclarations {
     report: (snippets: readonly Snippet[]) => void,
   ): Promise<readonly Snippet[]> {
     const names = findCodeNames(document, position);
-    const search = new Search(document, this.#reader, this.#declared, words(document, position));
+    const search = new Search(document, this.#reader, this.#declared);
     await search.byPath(names);
     if (signal.aborted) return search.snippets();
     report(search.snippets());
@@ -73,7 +72,9 @@ export class ProjectDeclarations {
         }
       }
     };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    // A language server may not answer at all.
+    await Promise.race([aborted, Promise.all(Array.from({ length: AT_A_TIME }, work))]);
     return search.snippets();
   }
 
@@ -115,14 +116,12 @@ class Search {
   readonly #document: DocumentText;
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
-  readonly #near: ReadonlySet<string>;
   readonly #found = new Map<string, Found>();
 
-  constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames, near: ReadonlySet<string>) {
+  constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
     this.#document = document;
     this.#reader = reader;
     this.#declared = declared;
-    this.#near = near;
   }
 
   async byPath(names: readonly CodeName[]): Promise<void> {
@@ -156,14 +155,14 @@ class Search {
 
   async addPlaces(places: readonly DeclaredAt[], weight: number): Promise<void> {
     for (const { uri, line, character } of places.slice(0, 2)) {
-      const other = await this.#reader.read(uri);
+      const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) this.#add(other, line, weight, line === 0 && character === 0);
     }
   }
 
   async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
     for (const uri of uris) {
-      const other = await this.#reader.read(uri);
+      const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) return other;
     }
     return undefined;
@@ -194,41 +193,19 @@ class Search {
   snippets(): readonly Snippet[] {
     return [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
       if (document.path === undefined) return [];
-      const text = write(outline, this.#near);
+      const text = write(outline);
       return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
     });
   }
 }
 
-/** Members whose words occur near the caret come first if not all have room. They stay in the order of the file. */
-function write({ header, members }: Outline, near: ReadonlySet<string>): string {
-  const lines = members.map((member) => (header === '' ? member : `  ${member}`));
+/** The first members that have room. */
+function write({ header, members }: Outline): string {
   let room = OUTLINE - header.length;
-  const kept = new Set<number>();
-  const ranked = lines
-    .map((text, index) => ({
-      text,
-      index,
-      known: near.has(/[\p{L}_$][\p{L}\p{N}_$]*(?=[<(:?]|$)/u.exec(text)?.[0] ?? ''),
-    }))
-    .sort((a, b) => Number(b.known) - Number(a.known) || a.index - b.index);
-  for (const { text, index } of ranked) {
-    if (kept.size >= MIN_MEMBERS && text.length + 1 > room) continue;
-    room -= text.length + 1;
-    kept.add(index);
-  }
-  return [header, ...lines.filter((_, index) => kept.has(index))].filter((line) => line !== '').join('\n');
-}
-
-/** The words around the caret. */
-function words(document: DocumentText, position: Position): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (let line = Math.max(0, position.line - 200); line < Math.min(document.lineCount, position.line + 200); line++) {
-    for (const word of document
-      .lineAt(line)
-      .slice(0, 300)
-      .match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? [])
-      found.add(word);
-  }
-  return found;
+  const kept = members.filter(({ length }) => {
+    room -= length;
+    return room > 0;
+  });
+  const lines = header === '' ? kept : [header, ...kept.map((member) => `  ${member}`)];
+  return lines.join('\n');
 }
