@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findDeclaration, outlineAt, outlineModule } from '../../src/completion/context/outline.ts';
+import { findDeclared, outlineAt, outlineModule } from '../../src/completion/context/outline.ts';
 import { textDocument } from './text-document.ts';
 
 /** What remains of a declaration. The first word after the language is its name. */
@@ -196,7 +196,7 @@ describe('outline of a declaration', () => {
 
   it('declaration: is found by its name in the languages that have no provider', () => {
     const line = (languageId: string, text: string, name: string) =>
-      findDeclaration(textDocument('a', text, languageId), name);
+      findDeclared(textDocument('a', text, languageId)).get(name);
     assert.equal(line('typescript', '// a\nexport abstract class Foo {}', 'Foo'), 1);
     assert.equal(line('typescript', 'const x = Foo;\nexport const Foo = 1;', 'Foo'), 1);
     assert.equal(line('typescript', 'export type $a$ = 1', '$a$'), 0);

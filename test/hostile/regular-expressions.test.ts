@@ -19,13 +19,6 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
   ['/\\s+as\\s+|\\s*:\\s*/', 'MAX_STATEMENT characters of an import'],
   ['/\\s+as\\s+/', 'MAX_STATEMENT characters of an import'],
   ['/^from\\s+(\\.*)([\\w.]*)\\s+import\\s+\\(?([^)#]*)/', 'MAX_STATEMENT characters of an import'],
-  ['/^(.*?)(?:::)?\\{([^}]*)\\}/', 'MAX_STATEMENT characters of an import'],
-  [
-    '/\\b(?:class|interface|enum|struct|trait|impl|union|record|protocol|object|namespace)\\s+[\\p{L}_$]|\\btype\\s+[\\p{L}_$].*=\\s*$|\\btype\\s+\\w+\\s+(?:struct|interface)\\b|[^=!<>]=\\s*(?:Object\\.freeze\\()?$|^\\s*export default\\s*$/u',
-    'MAX_SIGNATURE characters of a declaration',
-  ],
-  ['/\\s*=\\s*$/', 'MAX_SIGNATURE characters of a declaration'],
-  ['/[\\p{L}_$][\\p{L}\\p{N}_$]*(?=[<(:?]|$)/u', 'MAX_MEMBER characters of a declaration'],
   ['/(\\d[\\d,]*)\\s+(?:maximum context length|maximum)/i', '2,000 characters of an error (`clean`)'],
 ];
 

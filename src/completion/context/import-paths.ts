@@ -14,13 +14,12 @@ export interface ImportedFrom {
   readonly uris: readonly string[];
 }
 
-/** The imports of other files of the project, by their paths. Knows how TypeScript, JavaScript, Python, Rust and Go write them. */
+/** The imports of other files of the project, by their paths. Knows how TypeScript, JavaScript and Python write them. */
 export function findImports(document: DocumentText): readonly ImportedFrom[] {
   const statements = joinStatements(document);
   const { languageId } = document;
   if (SCRIPT.test(languageId)) return statements.flatMap((text) => scriptImport(document, text) ?? []);
   if (languageId === 'python') return statements.flatMap((text) => pythonImport(document, text) ?? []);
-  if (languageId === 'rust') return statements.flatMap((text) => rustImport(document, text) ?? []);
   return [];
 }
 
@@ -75,20 +74,6 @@ function pythonImport({ uri }: DocumentText, text: string): ImportedFrom | undef
   });
   if (path === '') for (const name of names.values()) uris.push(resolve(uri, `${above[0]}/${name}.py`));
   return { names, uris };
-}
-
-function rustImport({ uri }: DocumentText, text: string): ImportedFrom | undefined {
-  const [, root = '', rest = ''] = /\buse\s+(crate|super|self)::([^;]+)/.exec(text) ?? [];
-  const list = /^(.*?)(?:::)?\{([^}]*)\}/.exec(rest);
-  const parts = (list?.[1] ?? rest).split('::').filter((part) => part !== '');
-  const names = new Map<string, string>();
-  addNames(names, list?.[2] ?? parts.pop() ?? '', /\s+as\s+/);
-  if (names.size === 0) return undefined;
-  const source = /^.*\/src\//.exec(uri)?.[0];
-  const base = root === 'crate' && source !== undefined ? source : resolve(uri, root === 'super' ? '../' : './');
-  const path = base.replace(/\/$/, '') + parts.map((part) => `/${part}`).join('');
-  const inside = parts.length === 0 ? [`${path}/lib.rs`, `${path}/main.rs`] : [];
-  return { names, uris: [`${path}.rs`, `${path}/mod.rs`, ...inside] };
 }
 
 function addNames(names: Map<string, string>, list: string, as: RegExp): void {

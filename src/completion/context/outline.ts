@@ -11,8 +11,7 @@ const MAX_OVERLOADS = 2;
 const MAX_HEADER_LINES = 30;
 /** Of the text that is read before it is shortened. */
 const MAX_SIGNATURE = 1_000;
-const CONTAINER =
-  /\b(?:class|interface|enum|struct|trait|impl|union|record|protocol|object|namespace)\s+[\p{L}_$]|\btype\s+[\p{L}_$].*=\s*$|\btype\s+\w+\s+(?:struct|interface)\b|[^=!<>]=\s*(?:Object\.freeze\()?$|^\s*export default\s*$/u;
+const CONTAINER = /\b(?:class|interface|enum|struct|trait|impl|record|namespace)(?: |$)|[^=!<>]=$|^export default$/;
 const PRIVATE = /^(?:private\b|#(?!\[)|__(?!init)|static #)/;
 const CONTINUES = /(?:[=|&,(+?:]|=>|->|\b(?:extends|implements|where))\s*$/;
 const CONTINUED = /^\s*(?:[|&?:{.]|=>|->|=(?!=)|extends\b|implements\b|where\b)/;
@@ -38,41 +37,37 @@ export function outlineAt(document: DocumentText, line: number): Outline | undef
 export function outlineModule(document: DocumentText): Outline {
   const members: string[] = [];
   for (let line = 0; line < Math.min(document.lineCount, MAX_LINES); line++) {
-    if (!isExported(document.lineAt(line), document.languageId)) continue;
+    if (!EXPORTED.test(document.lineAt(line).slice(0, MAX_WIDTH))) continue;
     const outline = outlineAt(document, line);
     if (outline !== undefined) members.push(outline.header);
   }
   return { header: '', members };
 }
 
-/** The line that declares a name at the top level of a file. */
-export function findDeclaration(document: DocumentText, name: string): number | undefined {
-  const escaped = name.replace(/\$/g, '\\$');
-  const keywords =
-    'class|interface|type|enum|const|let|var|function\\*?|namespace|def|fn|struct|trait|func|mod|object|record|static|union|macro_rules!';
-  const pattern = new RegExp(
-    `^(?:export |default |declare |abstract |async |public |pub(?:\\([^)]*\\))? |unsafe |final |static )*(?:${keywords})\\s+(?:\\([^)]*\\)\\s*)?${escaped}(?![\\w$])|^${escaped}\\s*(?::[^=]+)?=(?!=)`,
-  );
+const DECLARED =
+  /^(?:[a-z]+(?:\([a-z]+\))? )*(?:class|interface|type|enum|const|let|var|function\*?|def|fn|struct|trait|func|record) +([\p{L}_$][\p{L}\p{N}_$]*)|^([\p{L}_$][\p{L}\p{N}_$]*) ?(?::[^=]{1,80})?=(?!=)/u;
+
+/** The names that a file declares at its top level, with their lines. */
+export function findDeclared(document: DocumentText): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
   for (let line = 0; line < Math.min(document.lineCount, MAX_LINES); line++) {
-    const text = document.lineAt(line).slice(0, MAX_WIDTH);
-    if (text.includes(name) && pattern.test(text)) return line;
+    const text = document.lineAt(line);
+    if (text === '' || /^[\s/*#})\]]/.test(text)) continue;
+    const match = DECLARED.exec(text.slice(0, MAX_WIDTH));
+    const name = match?.[1] ?? match?.[2];
+    if (name !== undefined && !found.has(name)) found.set(name, line);
   }
-  return undefined;
+  return found;
 }
 
-function isExported(text: string, languageId: string): boolean {
-  if (languageId === 'python') return /^(?:async )?(?:def|class) [^_]|^[A-Z]\w* *=/.test(text);
-  if (languageId === 'go') return /^(?:func(?: \([^)]*\))? [A-Z]|type [A-Z]|(?:var|const) [A-Z])/.test(text);
-  if (languageId === 'rust') return /^pub /.test(text);
-  return /^export (?!\*|\{|type \{)/.test(text) && !/^export default \w+;?$/.test(text);
-}
+/** Of TypeScript, Rust, Python and Go. */
+const EXPORTED = /^(?:export (?:default )?(?![*{]|type \{)\w+ |pub |(?:async )?(?:def|class) [^_]|(?:func|type) [A-Z])/;
 
 function outlineBraces(document: DocumentText, line: number, language: Language): Outline {
   const { header, body } = readHeader(document, line, language);
   const isContainer = body !== undefined && CONTAINER.test(header);
-  const kind = isContainer ? header.replace(/\s*=\s*$/, ' =') : header;
   const members = isContainer ? readMembers(document, body, language) : [];
-  return { header: shorten(kind), members: [...members, ...methodsElsewhere(document, header, language)] };
+  return { header: shorten(header), members: [...members, ...methodsElsewhere(document, header, language)] };
 }
 
 interface At {
@@ -83,45 +78,28 @@ interface At {
 /** Up to the body of a declaration, or its end. */
 function readHeader(document: DocumentText, line: number, language: Language): { header: string; body?: At } {
   let depth = 0;
-  const parts: string[] = [];
+  let header = '';
+  const end = (body?: At) => ({
+    header: header.trim().slice(0, MAX_SIGNATURE),
+    ...(body === undefined ? {} : { body }),
+  });
   for (let at = line; at < Math.min(document.lineCount, line + MAX_HEADER_LINES); at++) {
-    const raw = document.lineAt(at).slice(0, MAX_WIDTH);
+    const raw = document.lineAt(at);
     const code = withoutStrings(raw, language);
     for (let column = 0; column < code.length; column++) {
       const character = code[column] ?? '';
-      if (character === '{' && depth === 0) {
-        parts.push(raw.slice(0, column));
-        return {
-          header: join(parts),
-          body: { line: at, column },
-        };
-      }
-      if (character === ';' && depth === 0) {
-        parts.push(raw.slice(0, column));
-        return {
-          header: join(parts),
-        };
-      }
+      if (character === '{' && depth === 0) return end({ line: at, column });
+      if (character === ';' && depth === 0) return end();
       if ('([{'.includes(character)) depth++;
       else if (')]}'.includes(character)) depth--;
-      if (depth < 0) break;
+      if (depth < 0) return end();
+      header += raw[column] ?? '';
     }
-    parts.push(raw.slice(0, code.trimEnd().length || raw.length));
-    if (depth < 0) break;
     const next = at + 1 < document.lineCount ? document.lineAt(at + 1) : '';
     if (depth === 0 && !CONTINUES.test(code) && !CONTINUED.test(next)) break;
+    header = `${header.trim()} `;
   }
-  return {
-    header: join(parts),
-  };
-}
-
-function join(parts: readonly string[]): string {
-  return parts
-    .map((part) => part.trim())
-    .join(' ')
-    .trim()
-    .slice(0, MAX_SIGNATURE);
+  return end();
 }
 
 function readMembers(document: DocumentText, body: At, language: Language): string[] {
@@ -145,7 +123,7 @@ function readMembers(document: DocumentText, body: At, language: Language): stri
     skipping = false;
   };
   for (let line = body.line; line < Math.min(document.lineCount, body.line + MAX_LINES); line++) {
-    const raw = document.lineAt(line).slice(0, MAX_WIDTH);
+    const raw = document.lineAt(line);
     const code = withoutStrings(raw, language);
     for (let column = line === body.line ? body.column : 0; column < code.length; column++) {
       const character = code[column] ?? '';

@@ -2,7 +2,7 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
 import { type CodeName, enclosingFunction, findCodeNames } from './code-names.ts';
 import { findImports } from './import-paths.ts';
-import { findDeclaration, type Outline, outlineAt, outlineModule } from './outline.ts';
+import { findDeclared, type Outline, outlineAt, outlineModule } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
 
 /** Names of which the declarations are looked up. */
@@ -11,7 +11,6 @@ const NAMES = 48;
 const AT_A_TIME = 3;
 /** Characters of the outline of one type. */
 const OUTLINE = 1_100;
-const MIN_MEMBERS = 3;
 
 interface Found {
   readonly document: DocumentText;
@@ -23,8 +22,10 @@ interface Found {
 /** An answer of a language is used for so long. One without a declaration in another file is asked for again, ever later. */
 const KEPT_MS = 60_000;
 const FIRST_RETRY_MS = 3_000;
-const RETRY_FACTOR = 4;
+const RETRY_FACTOR = 2;
 const KEPT_ANSWERS = 1_000;
+/** Files of which the declared names are known. */
+const INDEXED = 64;
 
 interface Answer {
   readonly places: readonly DeclaredAt[];
@@ -39,6 +40,7 @@ interface Answer {
 export class ProjectDeclarations {
   readonly #reader: ProjectReader;
   readonly #answers = new Map<string, Answer>();
+  readonly #declared = new DeclaredNames();
 
   constructor(reader: ProjectReader) {
     this.#reader = reader;
@@ -56,7 +58,7 @@ export class ProjectDeclarations {
     report: (snippets: readonly Snippet[]) => void,
   ): Promise<readonly Snippet[]> {
     const names = findCodeNames(document, position);
-    const search = new Search(document, this.#reader, words(document, position));
+    const search = new Search(document, this.#reader, this.#declared);
     await search.byPath(names);
     if (signal.aborted) return search.snippets();
     report(search.snippets());
@@ -70,7 +72,9 @@ export class ProjectDeclarations {
         }
       }
     };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    // A language server may not answer at all.
+    await Promise.race([aborted, Promise.all(Array.from({ length: AT_A_TIME }, work))]);
     return search.snippets();
   }
 
@@ -92,16 +96,32 @@ export class ProjectDeclarations {
   }
 }
 
+/** The declared names of files. Each file is read once a version. */
+class DeclaredNames {
+  readonly #known = new Map<string, { readonly version: number; readonly names: ReadonlyMap<string, number> }>();
+
+  of(document: DocumentText): ReadonlyMap<string, number> {
+    const { uri, version } = document;
+    const known = this.#known.get(uri);
+    const names = known?.version === version ? known.names : findDeclared(document);
+    this.#known.delete(uri);
+    this.#known.set(uri, { version, names });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > INDEXED && oldest !== undefined) this.#known.delete(oldest);
+    return names;
+  }
+}
+
 class Search {
   readonly #document: DocumentText;
   readonly #reader: ProjectReader;
-  readonly #near: ReadonlySet<string>;
+  readonly #declared: DeclaredNames;
   readonly #found = new Map<string, Found>();
 
-  constructor(document: DocumentText, reader: ProjectReader, near: ReadonlySet<string>) {
+  constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
     this.#document = document;
     this.#reader = reader;
-    this.#near = near;
+    this.#declared = declared;
   }
 
   async byPath(names: readonly CodeName[]): Promise<void> {
@@ -111,7 +131,8 @@ class Search {
         const other = await this.#firstOf(uris);
         if (other === undefined) return;
         for (const [local, name] of imported) {
-          const line = name === '*' ? 0 : name === 'default' ? findDefault(other) : findDeclaration(other, name);
+          const line =
+            name === '*' ? 0 : name === 'default' ? this.#findDefault(other) : this.#declared.of(other).get(name);
           const weight = weights.get(local) ?? 1;
           if (line !== undefined) this.#add(other, line, weight, name === '*');
         }
@@ -120,10 +141,11 @@ class Search {
     const visited = await this.#reader.visited();
     const { languageId, uri } = this.#document;
     const open = visited.filter((other) => other.languageId === languageId && other.uri !== uri);
+    const own = this.#declared.of(this.#document);
     for (const { name, weight } of names.slice(0, NAMES)) {
-      if (weight < 1.5 || name.length < 3 || findDeclaration(this.#document, name) !== undefined) continue;
+      if (weight < 1.5 || name.length < 3 || own.has(name)) continue;
       for (const other of open) {
-        const line = findDeclaration(other, name);
+        const line = this.#declared.of(other).get(name);
         if (line === undefined) continue;
         this.#add(other, line, weight * 0.8);
         break;
@@ -133,14 +155,14 @@ class Search {
 
   async addPlaces(places: readonly DeclaredAt[], weight: number): Promise<void> {
     for (const { uri, line, character } of places.slice(0, 2)) {
-      const other = await this.#reader.read(uri);
+      const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) this.#add(other, line, weight, line === 0 && character === 0);
     }
   }
 
   async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
     for (const uri of uris) {
-      const other = await this.#reader.read(uri);
+      const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) return other;
     }
     return undefined;
@@ -158,54 +180,32 @@ class Search {
     if (outline !== undefined) this.#found.set(key, { document, line, outline, score: weight });
   }
 
+  #findDefault(document: DocumentText): number | undefined {
+    for (let line = 0; line < document.lineCount; line++) {
+      const text = document.lineAt(line);
+      if (!text.startsWith('export default ') && !text.startsWith('module.exports =')) continue;
+      const name = /^(?:export default|module\.exports =) ([\w$]+);?$/.exec(text)?.[1];
+      return name === undefined ? line : (this.#declared.of(document).get(name) ?? line);
+    }
+    return undefined;
+  }
+
   snippets(): readonly Snippet[] {
     return [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
       if (document.path === undefined) return [];
-      const text = write(outline, this.#near);
+      const text = write(outline);
       return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
     });
   }
 }
 
-/** Members whose words occur near the caret come first if not all have room. They stay in the order of the file. */
-function write({ header, members }: Outline, near: ReadonlySet<string>): string {
-  const lines = members.map((member) => (header === '' ? member : `  ${member}`));
+/** The first members that have room. */
+function write({ header, members }: Outline): string {
   let room = OUTLINE - header.length;
-  const kept = new Set<number>();
-  const ranked = lines
-    .map((text, index) => ({
-      text,
-      index,
-      known: near.has(/[\p{L}_$][\p{L}\p{N}_$]*(?=[<(:?]|$)/u.exec(text)?.[0] ?? ''),
-    }))
-    .sort((a, b) => Number(b.known) - Number(a.known) || a.index - b.index);
-  for (const { text, index } of ranked) {
-    if (kept.size >= MIN_MEMBERS && text.length + 1 > room) continue;
-    room -= text.length + 1;
-    kept.add(index);
-  }
-  return [header, ...lines.filter((_, index) => kept.has(index))].filter((line) => line !== '').join('\n');
-}
-
-function findDefault(document: DocumentText): number | undefined {
-  for (let line = 0; line < document.lineCount; line++) {
-    const text = document.lineAt(line);
-    if (!text.startsWith('export default ') && !text.startsWith('module.exports =')) continue;
-    const name = /^(?:export default|module\.exports =) ([\w$]+);?$/.exec(text)?.[1];
-    return name === undefined ? line : (findDeclaration(document, name) ?? line);
-  }
-  return undefined;
-}
-
-/** The words around the caret. */
-function words(document: DocumentText, position: Position): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (let line = Math.max(0, position.line - 200); line < Math.min(document.lineCount, position.line + 200); line++) {
-    for (const word of document
-      .lineAt(line)
-      .slice(0, 300)
-      .match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? [])
-      found.add(word);
-  }
-  return found;
+  const kept = members.filter(({ length }) => {
+    room -= length;
+    return room > 0;
+  });
+  const lines = header === '' ? kept : [header, ...kept.map((member) => `  ${member}`)];
+  return lines.join('\n');
 }

@@ -8,12 +8,12 @@ export interface DeclaredAt extends Position {
 /** What an editor knows of the project. */
 export interface ProjectReader {
   /**
-   * The declarations of a name, or those of its type, from the language. Empty if the language has no provider, and if it
-   * does not answer in time.
+   * The declarations of a name, or those of its type, from the language. Empty if the language has no provider. Need not
+   * settle if its server hangs.
    */
   declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]>;
-  /** A file of the workspace that may be sent. `uri` may be a guess. */
-  read(uri: string): Promise<DocumentText | undefined>;
+  /** A file of the workspace that may be sent. `uri` may be a guess. @param languageId if the file is not open. */
+  read(uri: string, languageId: string): Promise<DocumentText | undefined>;
   /** Open and recently visited files of the workspace that may be sent, latest first. */
   visited(): Promise<readonly DocumentText[]>;
   /** Milliseconds. */

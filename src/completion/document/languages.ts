@@ -123,11 +123,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 };
 
 /** Languages of which files call or contain each other. */
-const RELATED: readonly RegExp[] = [
-  /^(?:(?:type|java)script(?:react)?|vue|svelte|html|css|scss|less|astro)$/,
-  /^(?:c|cpp|cuda-cpp|objective-cp?p?)$/,
-  /^(?:java|kotlin|groovy|scala)$/,
-];
+const RELATED: readonly RegExp[] = [/script|^(?:vue|svelte|html|s?css|less)$/, /^(?:c|cpp)$/];
 
 /** True if files of one language are useful context for the other. */
 export function isRelatedLanguage(id: string, other: string): boolean {

@@ -75,7 +75,10 @@ export class KeptContext {
       const inTime = new AbortController();
       await Promise.race([first, delay(this.#clock, WAIT_MS, inTime.signal)]);
       inTime.abort();
-    } else if (this.#isOld(place)) this.#gather(place, options);
+    } else if (this.#isOld(place)) {
+      // After the request of this key.
+      this.#clock.after(0, () => this.#gather(place, options));
+    }
     return this.#choose(document.uri, options);
   }
 

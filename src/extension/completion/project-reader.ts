@@ -3,49 +3,30 @@ import type { DeclaredAt, ProjectReader } from '../../completion/context/project
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
 
-/** A language server that needs longer is not waited for. */
-const ANSWER_MS = 1_500;
 /** So many unanswered requests show that a language server hangs. It gets no more until it answers. */
 const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
 const FILES = 64;
 const VISITED = 20;
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  tsx: 'typescriptreact',
-  js: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  jsx: 'javascriptreact',
-  py: 'python',
-  pyi: 'python',
-  rs: 'rust',
-  cs: 'csharp',
-  kt: 'kotlin',
-  h: 'c',
-  cc: 'cpp',
-  hpp: 'cpp',
-  rb: 'ruby',
-};
-
 /** Reads the project with VS Code's providers and file system. Opens no documents, which would start language servers. */
 export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   readonly #excluded: (uri: string) => boolean;
   readonly #files = new Map<string, { readonly mtime: number; readonly text: DocumentText }>();
-  /** Latest last. */
-  readonly #visited = new Set<string>();
+  /** Address -> language, latest last. */
+  readonly #visited = new Map<string, string>();
   readonly #watch: vscode.Disposable;
   #unanswered = 0;
 
   /** @param excluded true: the file must not be sent. */
   constructor(excluded: (uri: string) => boolean) {
     this.#excluded = excluded;
-    const visit = (editor: vscode.TextEditor | undefined) => editor && this.#visit(editor.document.uri.toString());
-    for (const { document } of vscode.window.visibleTextEditors) this.#visit(document.uri.toString());
+    const visit = (editor: vscode.TextEditor | undefined) => editor && this.#visit(editor.document);
+    for (const document of vscode.workspace.textDocuments) this.#visit(document);
     visit(vscode.window.activeTextEditor);
-    this.#watch = vscode.window.onDidChangeActiveTextEditor(visit);
+    this.#watch = vscode.Disposable.from(
+      vscode.window.onDidChangeActiveTextEditor(visit),
+      vscode.workspace.onDidOpenTextDocument((document) => this.#visit(document)),
+    );
   }
 
   dispose(): void {
@@ -60,22 +41,15 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     if (this.#unanswered >= MAX_UNANSWERED) return [];
     this.#unanswered += 1;
     const command = of === 'name' ? 'vscode.executeDefinitionProvider' : 'vscode.executeTypeDefinitionProvider';
-    const answer = vscode.commands
-      .executeCommand<(vscode.Location | vscode.LocationLink)[]>(
-        command,
-        vscode.Uri.parse(uri),
-        new vscode.Position(position.line, position.character),
-      )
-      .then(
-        (places) => places ?? [],
-        () => [],
-      )
-      .then((places) => {
-        this.#unanswered -= 1;
-        return places;
-      });
-    const places = await within(ANSWER_MS, answer);
-    return (places ?? []).map((place) => {
+    let places: (vscode.Location | vscode.LocationLink)[] = [];
+    try {
+      const at = new vscode.Position(position.line, position.character);
+      places = (await vscode.commands.executeCommand<typeof places>(command, vscode.Uri.parse(uri), at)) ?? [];
+    } catch {
+      // The provider failed, which is not shown: the user did not ask for it.
+    }
+    this.#unanswered -= 1;
+    return places.map((place) => {
       const [target, range] =
         'targetUri' in place
           ? [place.targetUri, place.targetSelectionRange ?? place.targetRange]
@@ -84,7 +58,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     });
   }
 
-  async read(uri: string): Promise<DocumentText | undefined> {
+  async read(uri: string, languageId: string): Promise<DocumentText | undefined> {
     const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     const target = open?.uri ?? vscode.Uri.parse(uri);
     const path = pathInFolder(target);
@@ -96,7 +70,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
       const known = this.#files.get(uri);
       if (known?.mtime === mtime) return known.text;
       const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(target));
-      const file = { mtime, text: fileText(uri, path, text, mtime) };
+      const file = { mtime, text: fileText({ uri, path, languageId, version: mtime }, text) };
       this.#files.delete(uri);
       this.#files.set(uri, file);
       const [oldest] = this.#files.keys();
@@ -108,45 +82,21 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   }
 
   async visited(): Promise<readonly DocumentText[]> {
-    const open = vscode.workspace.textDocuments.map(({ uri }) => uri.toString());
-    const uris = [...new Set([...[...this.#visited].reverse(), ...open.reverse()])].filter(
-      (uri) => !/^(?:git|output|vscode-)/.test(uri),
-    );
-    const read = await Promise.all(uris.slice(0, VISITED).map((uri) => this.read(uri)));
-    return read.filter((text) => text !== undefined);
+    const read = await Promise.all([...this.#visited].map(([uri, languageId]) => this.read(uri, languageId)));
+    return read.filter((text) => text !== undefined).reverse();
   }
 
-  #visit(uri: string): void {
-    this.#visited.delete(uri);
-    this.#visited.add(uri);
-    const [oldest] = this.#visited;
+  #visit({ uri, languageId }: vscode.TextDocument): void {
+    if (uri.scheme === 'output' || uri.scheme === 'git') return;
+    const key = uri.toString();
+    this.#visited.delete(key);
+    this.#visited.set(key, languageId);
+    const [oldest] = this.#visited.keys();
     if (this.#visited.size > VISITED && oldest !== undefined) this.#visited.delete(oldest);
   }
 }
 
-function fileText(uri: string, path: string, text: string, version: number): DocumentText {
+function fileText(file: Pick<DocumentText, 'uri' | 'path' | 'languageId' | 'version'>, text: string): DocumentText {
   const lines = text.split(/\r?\n/);
-  const ending = /\.(\w+)$/.exec(path)?.[1] ?? '';
-  return {
-    uri,
-    path,
-    languageId: LANGUAGES[ending] ?? ending,
-    version,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-    lineCount: lines.length,
-    lineAt: (line) => lines[line] ?? '',
-  };
-}
-
-/** Undefined after the time. */
-async function within<T>(ms: number, promise: Thenable<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return { ...file, eol: '\n', lineCount: lines.length, lineAt: (line) => lines[line] ?? '' };
 }

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
-import type { Snippet } from '../../completion/prompt/context.ts';
 import type { LastEditRequest, LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
 import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
@@ -56,12 +55,12 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
   const { t } = vscode.l10n;
   const { prefix, suffix, maxTokens, stop = [] } = fimRequest;
   const note = noteIn(languageId);
+  const pieces = context.map(({ kind, path, line }) => `${path}:${line + 1} (${kind})`);
   const sent = [prefix.length, suffix.length, maxTokens].map(count);
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
-    ...describeSnippets(context).map(note),
-    note(t('Masked secrets: {0}', masked)),
+    ...describeContext(pieces, masked).map(note),
     ...(stop.length === 0 ? [] : [note(t('Stop sequences: {0}', stop.map((each) => JSON.stringify(each)).join(' ')))]),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     '',
@@ -81,8 +80,7 @@ function describeEditRequest(request: LastEditRequest, languageId: string): stri
   return [
     note(t('Model for next edits: {0}', `${model} (${dialect})`)),
     note(t('Sent: {0} characters; at most {1} tokens requested', count(prompt.length), count(maxTokens))),
-    note(t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', '))),
-    note(t('Masked secrets: {0}', masked)),
+    ...describeContext(context, masked).map(note),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     '',
     note(t('Prompt:')),
@@ -95,17 +93,13 @@ function noteIn(languageId: string): (text: string) => string {
   return (text) => commentLine(language, text);
 }
 
-/** Each piece of context with the reason for it. */
-function describeSnippets(snippets: readonly Snippet[]): readonly string[] {
+/** @param context files, or pieces of files with the reason for each. */
+function describeContext(context: readonly string[], masked: number): readonly string[] {
   const { t } = vscode.l10n;
-  if (snippets.length === 0) return [t('Files sent as context: {0}', t('none'))];
-  const reasons: Readonly<Record<Snippet['kind'], string>> = {
-    declaration: t('declaration of a name that is imported or near the cursor'),
-    'open-tab': t('similar to the text before the cursor, in a visited file'),
-    'recent-edit': t('edited recently'),
-    cell: t('cell of this notebook'),
-  };
-  return [t('Sent as context:'), ...snippets.map(({ kind, path, line }) => `  ${path}:${line + 1} (${reasons[kind]})`)];
+  return [
+    t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', ')),
+    t('Masked secrets: {0}', masked),
+  ];
 }
 
 function describeOutcome({ total, characters, cost, problem }: LoggedOutcome): string {
