@@ -174,6 +174,12 @@ export const optionsSchema = z.looseObject({
     .describe(
       '`true`: reasoning in `<think>`, `[THINK]` or gpt-oss channels at the start of an answer is split from its text; `false`: never (default: depends on the server and the model).',
     ),
+  toolCallsInText: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: tool calls that a model writes into the text of its answer become calls; `false`: never (default: depends on the server and the model).',
+    ),
   simulated: z
     .boolean()
     .optional()

@@ -60,6 +60,7 @@ export interface ProviderSettings {
   readonly env?: readonly string[] | undefined;
   /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
   readonly reasoningTags?: boolean | undefined;
+  readonly toolCallsInText?: boolean | undefined;
   readonly simulated?: boolean | undefined;
   /** The trust of the sources that configure this provider; absent means `trusted`. */
   readonly trust?: 'trusted' | 'mixed' | 'untrusted' | undefined;
