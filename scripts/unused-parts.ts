@@ -28,6 +28,11 @@ const REPLACED: readonly { readonly file: RegExp; readonly contents: string }[] 
   },
   // The same parser of HTTP twice: this one needs a CPU with SIMD, the other works everywhere and is as fast here.
   { file: /undici\/lib\/llhttp\/llhttp_simd-wasm\.js$/, contents: "module.exports = require('./llhttp-wasm.js');" },
+  // The id of the machine, for a detector that telemetry does not use: five files for each of three copies.
+  {
+    file: /@opentelemetry\/resources\/.*\/machine-id\/getMachineId\.js$/,
+    contents: 'export const getMachineId = async () => undefined;',
+  },
   // Writes HTML. It contains the names of all characters; only reading needs the other list.
   { file: /\/dom-serializer\/.*\/index\.js$/, contents: 'export default undefined; export const render = undefined;' },
 ];

@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly chunkTimeout?: number | undefined;
   /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
   readonly reasoningTags?: boolean | undefined;
+  /** Whether calls in the text of answers become calls. Absent: as the model’s profile says. */
+  readonly toolCallsInText?: boolean | undefined;
   /** Free-form provider options, for example the Azure resource and API version. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly problem?: MessageText | undefined;

@@ -59,6 +59,7 @@ export class LiveConfiguration {
       // Watch before the first read, so that a change during the start is not missed.
       await store.watch();
       const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
+      transport.restrict(settings.localOnly);
       requireManaged(settings);
       const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
       const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
@@ -100,6 +101,7 @@ export class LiveConfiguration {
       this.#rebuild();
     });
     store.onChange((loaded) => {
+      transport.restrict(loaded.localOnly);
       const accepted = this.#lastValid.accept(loaded);
       this.#loaded = accepted.settings;
       this.#rebuild();

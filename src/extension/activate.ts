@@ -6,7 +6,6 @@ import type { Converse } from '../chat/session/session-deps.ts';
 import type { Snippet } from '../completion/prompt/context.ts';
 import { Suggester } from '../completion/suggester.ts';
 import { SettingsStore } from '../config/load/store.ts';
-import { fetchTransport } from '../provider/transport/fetch-transport.ts';
 import { warmConnection } from '../provider/transport/warm-connection.ts';
 import { registerChat } from './chat/lazy-chat.ts';
 import { registerCompletionCommands } from './completion/completion-commands.ts';
@@ -25,6 +24,7 @@ import { showConfigurationDiagnostics } from './configuration/diagnostics.ts';
 import { CONFIGURATION_FILES, configurationInput } from './configuration/input.ts';
 import { registerOriginQuestion } from './configuration/origin-question.ts';
 import { StoredKeys } from './configuration/stored-keys.ts';
+import { EditorTransport } from './editor-transport.ts';
 import { registerGatewayCommands } from './gateway/gateway-commands.ts';
 import { GatewayProcess } from './gateway/process.ts';
 import { Models } from './models/editor-models.ts';
@@ -45,9 +45,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const dist = (...file: string[]) => vscode.Uri.joinPath(context.extensionUri, 'dist', ...file).fsPath;
 
   const log = own(vscode.window.createOutputChannel('Svc', { log: true }));
-  // Read `fetch` on each call: VS Code replaces it later with its own, which uses the configured proxy.
-  const transport = fetchTransport((input, init) => globalThis.fetch(input, init));
+  const transport = own(new EditorTransport());
   const store = own(new SettingsStore(configurationInput));
+  own(store.onChange(({ localOnly }) => void transport.restrict(localOnly)));
   const keys = own(new StoredKeys(context.secrets));
   const memory = context.globalState;
   const models = own(new Models({ store, keys, transport, log, memory }));
@@ -164,6 +164,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onModelChange: models.onDidChange,
     converse: whenAnswered(send, () => contextKeys.set('svc.chatAnswered', true)),
     outputCap: cap,
+    localOnly: () => transport.isRestricted,
     setup: () => models.setup,
     providerName: models.providerName,
     model: (wanted?: string) => {

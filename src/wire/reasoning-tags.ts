@@ -5,10 +5,10 @@ import { type EventMapper, type Format, withEvents } from './format.ts';
 /**
  * Reasoning inside the text of an answer, as servers without a parser for it send it: `<think>` (DeepSeek-R1, Qwen, QwQ),
  * `<thinking>`, `<thought>` (Gemma), `<reasoning>`, `[THINK]` (Magistral), and the channels of gpt-oss (openai/harmony:
- * `<|channel|>analysis<|message|>…<|end|>`).
+ * `<|channel|>analysis<|message|>…<|end|>`). A channel with a recipient (` to=`) is a call (tools/text-call-parser.ts).
  */
 const OPENING =
-  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
+  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})(?![^<\n]{0,80} to=)[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
 /** The tags that open a block. */
 export const OPENINGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '[THINK]'];
 const CHANNELS = ['<|channel|>', '<|start|>assistant<|channel|>'];

@@ -39,7 +39,7 @@ describe('terminal: the model is selected after the lists of models are there', 
 
   const posts = (upstream: Upstream) => upstream.requests.filter(({ method }) => method === 'POST').length;
   /** Requests for the list of models. */
-  const gets = (upstream: Upstream) => upstream.requests.filter(({ url }) => url === '/v1/models').length;
+  const gets = (upstream: Upstream) => upstream.requests.filter(({ path }) => path === '/v1/models').length;
   /** A provider whose models only its server knows. */
   const unlisted = () => ({ options: { baseURL: `${listing.url}/v1` } });
   /** Found without a request, but after the one above in the configuration. */

@@ -224,6 +224,7 @@ export class ProviderBuilder {
       timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
       chunkTimeout: provider?.chunkTimeout,
       reasoningTags: provider?.reasoningTags,
+      toolCallsInText: provider?.toolCallsInText,
       options: { ...options, ...defined({ resourceName: resource, deployment }) },
       problem,
       withheld,

@@ -41,11 +41,11 @@ export async function run(args: string[], io: Io): Promise<number> {
   const { settings, registry, catalog } = await loadAndCompare(io);
   if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
   else {
-    const listed = await listedModels(registry, io);
+    const listed = await listedModels(registry, settings, io);
     const used = await forSending(settings, catalog, io);
     // The same lists again, so their failures are not reported twice.
     const silent: Io = { ...io, err: async () => undefined };
-    const available = used.settings === settings ? listed : await listedModels(used.registry, silent);
+    const available = used.settings === settings ? listed : await listedModels(used.registry, settings, silent);
     await io.out(describe(settings, listed, await modelsInForce(used.settings, available, io)));
     await reportDiagnostics(settings, io, true);
   }
@@ -53,8 +53,8 @@ export async function run(args: string[], io: Io): Promise<number> {
 }
 
 /** With the models that endpoints list, as in `svc models`. */
-async function listedModels(registry: Registry, io: Io): Promise<Registry> {
-  const transport = undiciTransport({ env: io.env });
+async function listedModels(registry: Registry, { localOnly }: Settings, io: Io): Promise<Registry> {
+  const transport = undiciTransport({ env: io.env, localOnly });
   try {
     return (await listModels(registry, transport, io, { timeout: LIST_TIMEOUT_MS })).registry;
   } finally {

@@ -8,7 +8,7 @@ import { largerWindow } from '../../catalog/served-window.ts';
 import { loadSettings } from '../../config/load/load.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { refreshNow } from '../catalog-refresh.ts';
-import { openContext, reportDiagnostics, terminalInput, withoutProject } from '../cli-context.ts';
+import { type Context, openContext, reportDiagnostics, terminalInput, withoutProject } from '../cli-context.ts';
 import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
@@ -22,7 +22,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const { spawnDetached: _, ...staying } = io;
   const context = await openContext(values.refresh ? staying : io);
   await reportDiagnostics(context.settings, io);
-  const { registry, keyNote } = await withListed(context.registry, io);
+  const { registry, keyNote } = await withListed(context, io);
   const { provider } = values;
   if (provider !== undefined && !registry.providers.has(provider)) {
     const [near] = nearMisses(provider, registry.providers.keys());
@@ -58,8 +58,8 @@ const NO_MODELS =
 /** Time limit for a model list, in milliseconds. */
 const LIST_TIMEOUT_MS = 5_000;
 
-async function withListed(registry: Registry, io: Io): ReturnType<typeof listModels> {
-  const transport = undiciTransport({ env: io.env });
+async function withListed({ registry, settings }: Context, io: Io): ReturnType<typeof listModels> {
+  const transport = undiciTransport({ env: io.env, localOnly: settings.localOnly });
   try {
     return await listModels(registry, transport, io, { timeout: LIST_TIMEOUT_MS });
   } finally {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
-import type { Diagnostic, Settings } from '../../config/settings/settings.ts';
+import type { Diagnostic, Settings, TelemetrySettings } from '../../config/settings/settings.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -13,6 +13,7 @@ import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
+import { permittedAddresses } from '../../provider/transport/local-only.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { terminalInput, withConfig, withoutProject } from '../cli-context.ts';
@@ -60,6 +61,16 @@ export async function run(args: string[], outer: Io): Promise<number> {
   );
 }
 
+/** The receiver of telemetry, unless `localOnly` forbids it. Its host has to be an address, because it is looked up later. */
+function telemetryWithin({ gateway, localOnly }: Settings, log: FileLog): TelemetrySettings | undefined {
+  const { telemetry } = gateway;
+  if (telemetry === undefined || localOnly === undefined) return telemetry;
+  const { hostname } = new URL(telemetry.endpoint);
+  if (hostname === 'localhost' || permittedAddresses(localOnly)(hostname)) return telemetry;
+  log.error({ host: hostname }, 'no telemetry is sent: its receiver is not in a network that localOnly allows');
+  return undefined;
+}
+
 /** Ignores the signal that replaces workers: without a listener, it would end the process and cut all streams. */
 async function serveAlone(options: ServeOptions, io: Io, ended: AbortSignal): Promise<number> {
   const ignore = () => options.log.warn({}, 'SIGUSR2 was ignored: it replaces workers, see --workers');
@@ -103,7 +114,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   let opened: OpenedState | undefined;
   // What stays open after an error would keep the process alive.
   try {
-    telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
+    telemetry = await openTelemetry(telemetryWithin(upstreams.settings, log), log);
     opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
     state = new GatewayState({
       ...opened.state,

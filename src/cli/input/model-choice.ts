@@ -48,7 +48,7 @@ const MISSING: Readonly<Record<ModelUse, string>> = {
 export async function chooseModel(io: Io, use: ModelUse, flag: string | undefined): Promise<CliModelChoice> {
   const { settings, registry: known } = await openSendingContext(io);
   await reportDiagnostics(settings, io);
-  const transport = undiciTransport();
+  const transport = undiciTransport({ localOnly: settings.localOnly });
   const { configured, select } = SELECTIONS[use](settings);
   const store = lastUsedStore(io);
   const lastUsed = use === 'chat' ? await store.read() : [];

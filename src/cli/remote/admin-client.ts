@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { defined, isObject, nonEmptyString } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
-import type { LimitSettings } from '../../config/settings/settings.ts';
+import type { LimitSettings, LocalOnly } from '../../config/settings/settings.ts';
 import type { NewKey } from '../../gateway/access/key-store.ts';
 import { ENDPOINTS, type Endpoint } from '../../gateway/admin/api/endpoints.ts';
 import type { Key } from '../../gateway/admin/api/schemas.ts';
@@ -32,7 +32,7 @@ export class AdminClient implements GatewayAccess {
   readonly #transport: UndiciTransport;
 
   /** @throws UsageError for an address that is none, and without a key. */
-  constructor(address: string, { env, signal }: Io) {
+  constructor(address: string, { env, signal }: Io, localOnly?: LocalOnly) {
     const url = URL.parse(address);
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
       throw new UsageError('--gateway must be an address such as https://ai.example.com.');
@@ -44,7 +44,7 @@ export class AdminClient implements GatewayAccess {
     this.#base = withoutTrailing(url.origin + url.pathname.replace(/\/(v1|admin)\/?$/, ''), '/');
     this.#key = key;
     this.#signal = signal;
-    this.#transport = undiciTransport({ env });
+    this.#transport = undiciTransport({ env, localOnly });
   }
 
   close(): Promise<void> {

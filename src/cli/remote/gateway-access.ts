@@ -1,3 +1,4 @@
+import { loadSettings } from '../../config/load/load.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import type { NewKey } from '../../gateway/access/key-store.ts';
 import type { Key } from '../../gateway/admin/api/schemas.ts';
@@ -7,6 +8,7 @@ import type { UsageQuery } from '../../gateway/reports/usage-query.ts';
 import type { UsageReport } from '../../gateway/reports/usage-report.ts';
 import type { Actor } from '../../gateway/state/audit-log.ts';
 import type { StateAdmin } from '../../gateway/state-admin.ts';
+import { terminalInput } from '../cli-context.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import type { Io } from '../io.ts';
 import { withState } from '../open-state.ts';
@@ -31,7 +33,8 @@ export async function withGateway<T>(
   work: (gateway: GatewayAccess) => Promise<T>,
 ): Promise<T> {
   if (address === undefined) return withState(io, (state) => work(new LocalGateway(state, terminalActor(io))));
-  const client = new AdminClient(address, io);
+  const { localOnly } = await loadSettings(terminalInput(io));
+  const client = new AdminClient(address, io, localOnly);
   try {
     return await work(client);
   } finally {

@@ -78,7 +78,7 @@ async function openBudgets({ input, log }: WorkersOptions, io: Io): Promise<Open
     store.dispose();
     return { follow: () => undefined, find: () => undefined, close: () => undefined };
   }
-  const transport = undiciTransport();
+  const transport = undiciTransport({ localOnly: settings.localOnly });
   const database = await openState(stateFile(io));
   const state = new GatewayState({
     database,
@@ -87,7 +87,10 @@ async function openBudgets({ input, log }: WorkersOptions, io: Io): Promise<Open
     log,
     fetch: transport.fetch,
   });
-  store.onChange(() => state.configure());
+  store.onChange(({ localOnly }) => {
+    transport.restrict(localOnly);
+    state.configure();
+  });
   state.follow();
   return {
     follow: () => state.book.follow(),

@@ -291,6 +291,8 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
 /** Stops a provider whose address is wrong, or was written under another name. */
 function addressMark({ path, place, breaksAddress }: Validated['removed'][number]): Replacement | undefined {
   if (decidesAddress(path)) return brokenAddress({ path, place });
+  // A restriction that can't be read is not none.
+  if (path[0] === 'localOnly') return { path: ['localOnly'], node: { type: 'scalar', place, value: true } };
   const [section = '', id = ''] = path;
   return breaksAddress ? brokenAddress({ path: [section, id, 'api'], place }) : undefined;
 }

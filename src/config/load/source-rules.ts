@@ -77,6 +77,11 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
       'A project cannot configure the gateway; put this setting into your global svc.jsonc.',
     );
   }
+  const localOnly = tree.entries.get('localOnly');
+  if (localOnly !== undefined) {
+    const message = 'A project cannot set localOnly; put this setting into your global svc.jsonc.';
+    drop(['localOnly'], localOnly.key, 'untrusted-local-only', message);
+  }
   for (const [id, { value }] of getEntries(child(tree, 'provider'))) {
     const env = getEntries(value).get('env');
     if (env === undefined) continue;

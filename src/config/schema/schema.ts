@@ -174,6 +174,12 @@ export const optionsSchema = z.looseObject({
     .describe(
       '`true`: reasoning in `<think>`, `[THINK]` or gpt-oss channels at the start of an answer is split from its text; `false`: never (default: depends on the server and the model).',
     ),
+  toolCallsInText: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: tool calls that a model writes into the text of its answer become calls; `false`: never (default: depends on the server and the model).',
+    ),
   simulated: z
     .boolean()
     .optional()
@@ -452,6 +458,9 @@ const gatewaySchema = z.strictObject({
     .describe('Models that share the load under one name of the form `<name>/<name>`.'),
 });
 
+/** `10.0.0.0/8`, `fd00::/8` or one address. */
+const NETWORK = /^[0-9a-fA-F.:]{2,45}(?:\/\d{1,3})?$/;
+
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
@@ -478,6 +487,18 @@ export const configSchema = z
       })
       .optional()
       .describe('The model catalog.'),
+    localOnly: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          networks: z.array(z.string().regex(NETWORK)).describe('Networks and addresses, such as `10.0.0.0/8`.'),
+        }),
+      ])
+      .meta({ expected: 'true, false or { "networks": ["10.0.0.0/8"] }' })
+      .optional()
+      .describe(
+        '`true`: requests go only to this machine; with `networks`, also to these networks. For editor, terminal and gateway. Trusted files only.',
+      ),
     gateway: gatewaySchema.optional().describe('The gateway (`svc serve`). Trusted files only.'),
   })
   .meta({ title: 'Svc configuration', description: 'svc.json and svc.jsonc.' });

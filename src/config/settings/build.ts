@@ -6,7 +6,7 @@ import { readModels } from './model-settings.ts';
 import type { Credential } from './origin.ts';
 import { splitProjectPart } from './project-part.ts';
 import { Secret } from './secret.ts';
-import type { ModelChoices, ProviderSettings, Settings } from './settings.ts';
+import type { LocalOnly, ModelChoices, ProviderSettings, Settings } from './settings.ts';
 import { child, getEntries, isNull, mergeTrees, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
@@ -48,6 +48,7 @@ export function* buildSteps(views: Views): Steps<Content> {
     disabledProviders: disabled,
     offersProvider: isOffered,
     gateway: readGateway(child(views.trusted, 'gateway')),
+    ...readLocalOnly(child(views.trusted, 'localOnly')),
     catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
     values: new SetValues(effective),
   };
@@ -72,6 +73,13 @@ function readRestriction(tree: ObjectTree): (id: string) => boolean {
   };
   const [enabled, disabled] = [list('enabled_providers'), list('disabled_providers')];
   return (id) => (enabled?.includes(id) ?? true) && !disabled?.includes(id);
+}
+
+/** A value that can't be read restricts, too. */
+function readLocalOnly(node: Tree | undefined): { readonly localOnly?: LocalOnly } {
+  const value = node && plain(node);
+  if (value === undefined || value === null || value === false) return {};
+  return { localOnly: { networks: texts(objectOrEmpty(value).networks) ?? [] } };
 }
 
 function refreshes(node: Tree | undefined): boolean {
@@ -132,6 +140,7 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'chunkTimeout',
   'headers',
   'reasoningTags',
+  'toolCallsInText',
   'simulated',
   'authToken',
   'organization',
@@ -164,6 +173,7 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
     whitelist: texts(value('whitelist')),
     blacklist: texts(value('blacklist')),
     reasoningTags: flag(own.reasoningTags),
+    toolCallsInText: flag(own.toolCallsInText),
     simulated: flag(own.simulated),
     problem: brokenAddress(node, options),
     headers: new Map([...optionHeaders(options), ...credentials(child(options, 'headers'))]),

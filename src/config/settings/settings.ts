@@ -60,6 +60,7 @@ export interface ProviderSettings {
   readonly env?: readonly string[] | undefined;
   /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
   readonly reasoningTags?: boolean | undefined;
+  readonly toolCallsInText?: boolean | undefined;
   readonly simulated?: boolean | undefined;
   /** The trust of the sources that configure this provider; absent means `trusted`. */
   readonly trust?: 'trusted' | 'mixed' | 'untrusted' | undefined;
@@ -204,6 +205,11 @@ export interface ModelChoices {
   readonly nextEditModel?: Located<string>;
 }
 
+export interface LocalOnly {
+  /** `10.0.0.0/8` */
+  readonly networks: readonly string[];
+}
+
 export interface Settings extends ModelChoices {
   readonly sources: readonly Source[];
   readonly diagnostics: readonly Diagnostic[];
@@ -221,6 +227,8 @@ export interface Settings extends ModelChoices {
   /** Whether `enabled_providers` and `disabled_providers` leave it, also if only a key or the catalog knows it. */
   readonly offersProvider?: (id: string) => boolean;
   readonly gateway: GatewaySettings;
+  /** Requests go only to this machine and these networks. Absent: to any address. */
+  readonly localOnly?: LocalOnly;
   /** Whether the public catalog is fetched in the background; absent means yes. */
   readonly catalog?: { readonly refresh: boolean };
   /** Every active value and its source. */

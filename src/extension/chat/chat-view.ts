@@ -7,6 +7,8 @@ import { Checkpoints } from '../../chat/checkpoints/checkpoints.ts';
 import { History } from '../../chat/history/history.ts';
 import type { ModelView } from '../../chat/page/page-messages.ts';
 import type { SessionDeps } from '../../chat/session/session-deps.ts';
+import { OWN_ORIGIN } from '../../chat/tools/define-tool.ts';
+import type { ChatTool } from '../../chat/tools/tools.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
 import { showError, showInformation, showWarning } from '../foreign-text.ts';
@@ -39,7 +41,11 @@ import type { ToolPlaces } from './tools/own-tools.ts';
 import { StoredRules } from './tools/stored-rules.ts';
 import { chooseTools, chosenTools } from './tools/tool-picker.ts';
 
+const WEB_TOOL = 'fetch_web_page';
+
 export interface ChatViewDeps extends SessionDeps {
+  /** Whether requests go only to this machine and the user’s networks. */
+  readonly localOnly: () => boolean;
   readonly extension: vscode.Uri;
   /** Stores the conversation in the side bar. */
   readonly drafts: vscode.Memento;
@@ -98,7 +104,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#conversations = new Conversations({
       session: {
         ...deps,
-        ...{ namedByModel, rules: this.#rules, tools: () => chosenTools(this.#toolPlaces()) },
+        ...{ namedByModel, rules: this.#rules, tools: () => this.#tools() },
         instructions: (paths) => this.#context.instructions(paths),
         checkpoints: (id) => new Checkpoints({ folder: history.changesFolder(id), files, newId, now }),
       },
@@ -133,6 +139,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       deps.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
     );
+  }
+
+  /** While `localOnly` is set, no page is fetched. */
+  #tools(): readonly ChatTool[] {
+    const tools = chosenTools(this.#toolPlaces());
+    return this.#deps.localOnly()
+      ? tools.filter(({ name, origin }) => origin !== OWN_ORIGIN || name !== WEB_TOOL)
+      : tools;
   }
 
   /** Runs a chat command. */

@@ -261,6 +261,7 @@ export class Models implements vscode.Disposable {
     const { store, keys } = this.#deps;
     const loaded = store.current;
     this.#catalog ??= await this.#loadCatalog(loaded);
+    if (!refreshAllowed(loaded, process.env)) this.#refresher?.dispose();
     const storedKeys = await keys.all();
     const { settings, waiting } = withoutWaitingChanges(loaded, {
       catalog: this.#catalog,

@@ -1,9 +1,10 @@
-import { defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
+import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
+import { hasTextCalls, readTextCalls } from '../../provider/request/text-calls.ts';
 import { requireWindow } from '../../provider/request/window-check.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
@@ -14,6 +15,7 @@ import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
+import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
 import { whenLeft } from '../admin/call.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
@@ -108,8 +110,12 @@ function sameFormat(
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   const reasons = objectOrEmpty(value).reasoning_effort !== 'none';
   const read = splitReasoning(model, format, reasons);
-  const converted = () =>
-    new TranslatingTransform(read, format, answerContext(context, format, value), byok !== undefined);
+  const readsCalls = arrayOrEmpty(value.tools).length > 0 && hasTextCalls(model);
+  const converted = () => {
+    const answer = answerContext(context, format, value);
+    const calls = readsCalls ? withUniqueIds(readTextCalls(model, read, answer.request), answer.request) : read;
+    return new TranslatingTransform(calls, format, answer, byok !== undefined);
+  };
   const forwardedAnswer = new StreamTransform({
     format: endpoint.format,
     provider: model.provider,
@@ -117,7 +123,7 @@ function sameFormat(
     usageChunk: requestsUsageChunk(value),
     converter: converted,
   });
-  const transform = hasReasoningText(model) ? converted() : forwardedAnswer;
+  const transform = readsCalls || hasReasoningText(model) ? converted() : forwardedAnswer;
   return {
     target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
     model,

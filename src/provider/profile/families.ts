@@ -1,3 +1,4 @@
+import { isLocalHost } from '../../base/public-address.ts';
 import { type ModelIdentity, type Profile, row } from './rules.ts';
 
 /** The last part of an id: `openai/gpt-5` is `gpt-5`. */
@@ -69,6 +70,22 @@ export const FAMILY_PROFILES: readonly Profile[] = [
         'split',
         'reasoning in tags at the start of an answer is split from its text',
         'model cards of Qwen3, Magistral (`[THINK]`) and gpt-oss (openai/harmony)',
+      ),
+    ],
+  },
+  {
+    name: 'Models that write calls into their text, on a server in the own network',
+    covers: ({ endpoint, id }) =>
+      isUnparsed(endpoint) &&
+      URL.canParse(endpoint.baseURL ?? '') &&
+      isLocalHost(new URL(endpoint.baseURL ?? '').hostname) &&
+      named(id, /^(?:qwen|qwq|hermes|mistral|ministral|devstral|deepseek|glm|llama|granite|phi|gpt-oss|minimax)/i),
+    rows: [
+      row(
+        'toolCallsInText',
+        true,
+        'tool calls in the text of an answer become calls',
+        'ollama/ollama#16686, NVIDIA/NemoClaw#2731, NousResearch/hermes-agent#87900',
       ),
     ],
   },

@@ -29,6 +29,7 @@ export const BASE_RULES: Rules = {
   attribution: 'removed',
   serverTools: 'kept',
   reasoningTags: 'none',
+  toolCallsInText: false,
 };
 
 /** The values of `format` that OpenAI and Anthropic document for structured outputs are hints in tools: all are kept. */

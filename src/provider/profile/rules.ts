@@ -73,6 +73,8 @@ export interface Rules {
    * `translated`: only if the answer is converted anyway. `starts-inside`: as `split`, and the opening tag may be missing.
    */
   readonly reasoningTags: 'none' | 'translated' | 'split' | 'starts-inside';
+  /** Calls that a model writes into the text of its answer become calls. */
+  readonly toolCallsInText: boolean;
 }
 
 /** One rule of a vendor. `says` is the text of the documentation, `source` a page or a thread that shows it. */

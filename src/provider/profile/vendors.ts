@@ -15,6 +15,8 @@ const OPENAI_ONLY = [
 const NOT_OPENAI = /mistral|ministral|codestral|llama|phi-|deepseek|cohere|command|grok|jais/i;
 
 /** Servers without a parser for the model's reasoning send it as text. */
+/** Calls that servers leave in the text. */
+const TEXT_CALLS = 'ollama/ollama#16686, ollama/ollama#12064, NVIDIA/NemoClaw#2731';
 const TAGS = 'continuedev/continue#3832, microsoft/vscode#321918 (`<think>`, `<thought>` in the text)';
 const TAGS_HISTORY = 'model cards of Qwen3 ("No Thinking Content in History") and gpt-oss (openai/harmony)';
 
@@ -460,6 +462,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
         LOCAL_PATTERNS,
       ),
       row('reasoningTags', 'split', 'reasoning in tags at the start of an answer is split from its text', TAGS),
+      row('toolCallsInText', true, 'tool calls in the text of an answer become calls', TEXT_CALLS),
       row(
         'reasoningHistory',
         { text: 'with-calls', details: 'own', demanded: false },
@@ -479,6 +482,7 @@ export const VENDOR_PROFILES: readonly Profile[] = [
         'vllm-project/vllm, "Structured outputs" (xgrammar)',
       ),
       row('reasoningTags', 'split', 'reasoning in tags at the start of an answer is split from its text', TAGS),
+      row('toolCallsInText', true, 'tool calls in the text of an answer become calls', TEXT_CALLS),
       row(
         'reasoningHistory',
         { text: 'with-calls', details: 'own', demanded: false },

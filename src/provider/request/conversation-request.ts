@@ -12,6 +12,7 @@ import { rulesOf } from '../profile/profiles.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
+import { readTextCalls } from './text-calls.ts';
 import { requireWindow } from './window-check.ts';
 
 export interface RequestChoices {
@@ -68,12 +69,17 @@ export function conversationBody(
   requireWindow(model, [conversation.system, conversation.turns, conversation.tools]);
   const repairs: RepairChange[] = [];
   const rules = rulesOf(model);
-  const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
+  const {
+    conversation: bridged,
+    format,
+    restore,
+  } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
   const repaired = withCacheKey(model, repairConversation(bridged, repairs), choices.session);
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
-  const read = withUniqueIds(splitReasoning(model, format, fitted.reasoning?.effort !== 'none'), conversation);
+  const reasoned = splitReasoning(model, FORMATS[endpoint.format], fitted.reasoning?.effort !== 'none');
+  const read = withUniqueIds(restore(readTextCalls(model, reasoned, bridged)), conversation);
   return { format: read, body: withOptions(model, written, choices.variant), repairs };
 }
 

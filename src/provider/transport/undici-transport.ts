@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { LocalOnly } from '../../config/settings/settings.ts';
 import { singleHeader } from '../answer-start.ts';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
+import { RestrictedDispatcher } from './local-only.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { ProxyDispatcher, readProxies } from './proxies.ts';
 import { sameOrigin } from './redirect.ts';
@@ -11,6 +13,8 @@ import { Agent } from './undici.ts';
 export interface UndiciTransport extends Transport {
   /** The connection pool, for callers that forward bytes themselves. */
   readonly dispatcher: Dispatcher;
+  /** Sends requests only to this machine and the listed networks from now on; `undefined`: to any address. */
+  restrict(localOnly: LocalOnly | undefined): void;
   /** For libraries that expect the platform's `fetch`. */
   readonly fetch: typeof globalThis.fetch;
   /** Closes idle connections, then those in use when their answers are done. */
@@ -20,7 +24,11 @@ export interface UndiciTransport extends Transport {
 export interface UndiciOptions {
   /** Contains HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** As for `restrict`. */
+  readonly localOnly?: LocalOnly | undefined;
 }
+
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Uses undici's agent. Connections are kept open. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read at the start; Node
@@ -36,16 +44,20 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     keepAliveTimeout: 60_000,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: 30_000 },
+    connect: { timeout: CONNECT_TIMEOUT_MS },
   };
   const proxies = readProxies(options.env ?? process.env);
   const direct = new Agent(agent);
   // Without a proxy, no request pays for the check.
-  const dispatcher = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
+  const open = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
+  const create = (connect: NonNullable<Agent.Options['connect']>) => new Agent({ ...agent, connect });
+  const dispatcher = new RestrictedDispatcher(open, create, CONNECT_TIMEOUT_MS);
+  dispatcher.restrict(options.localOnly);
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
   return {
     send: followed.send,
     dispatcher,
+    restrict: (localOnly) => dispatcher.restrict(localOnly),
     // Node's fetch accepts undici's dispatchers (nodejs.org, "Custom dispatcher"), but its types lack the option.
     fetch: (input, init) => fetch(input, { ...init, dispatcher } as RequestInit),
     close: () => dispatcher.close(),

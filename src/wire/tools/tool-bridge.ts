@@ -25,6 +25,8 @@ export interface ToolBridge {
   readonly conversation: Conversation;
   /** Reads the upstream's answers with the client's tools. */
   readonly format: Format;
+  /** Makes another reader of the upstream's answers read them with the client's tools. */
+  readonly restore: (format: Format) => Format;
 }
 
 /** @param native the upstream supports custom tools and a choice between some of the tools (OpenAI). */
@@ -42,13 +44,12 @@ export function bridgeTools(conversation: Conversation, format: Format, native: 
   const tools = conversation.tools.map((tool) => bridgeTool(tool, names, native, budget));
   const chosen = bridgeChoice(conversation, names, native);
   const same = turns === conversation.turns && chosen === undefined;
-  if (same && tools.every((tool, index) => tool === conversation.tools[index])) return { conversation, format };
+  if (same && tools.every((tool, index) => tool === conversation.tools[index]))
+    return { conversation, format, restore: (other) => other };
   const kept = chosen?.only === undefined ? tools : tools.filter(({ name }) => chosen.only?.has(name));
   const choice = chosen === undefined ? {} : { toolChoice: chosen.toolChoice };
-  return {
-    conversation: { ...conversation, turns, tools: kept, ...choice },
-    format: bridged.size === 0 ? format : withEvents(format, () => new RestoredCalls(bridged)),
-  };
+  const restore = (other: Format) => (bridged.size === 0 ? other : withEvents(other, () => new RestoredCalls(bridged)));
+  return { conversation: { ...conversation, turns, tools: kept, ...choice }, format: restore(format), restore };
 }
 
 function identify({ name, namespace }: Tool): ToolName {

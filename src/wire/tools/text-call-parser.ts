@@ -1,0 +1,411 @@
+import { isObject, type JsonObject, objectOrEmpty, ownEntry, parseJson } from '../../base/json.ts';
+import type { Tool } from '../conversation.ts';
+
+/** A call that a model wrote into the text of its answer. */
+export interface TextCall {
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+}
+
+/** `no`: it is no call, whatever follows. `more`: it may become one. */
+type Read<T> = 'no' | 'more' | (T & { readonly at: number });
+
+/**
+ * Tokens that begin calls. Qwen and Hermes: `<tool_call>`; Qwen3-Coder and Llama: `<function=`; Mistral: `[TOOL_CALLS]`;
+ * Llama: `<|python_tag|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
+ * DeepSeek-V3.2: `<invoke` in a tag of their own; gpt-oss: channels (openai/harmony).
+ */
+const WRAPPERS = [
+  ...['<tool_call>', '<|tool_call|>', '<|tool_call>', '<function_call>', '<tool_calls>', '[TOOL_CALLS]'],
+  ...['<|python_tag|>', 'functools', '<minimax:tool_call>', '<function_calls>', '<｜DSML｜function_calls>'],
+  ...['<｜tool▁calls▁begin｜>', '<｜tool▁call▁begin｜>'],
+];
+const FUNCTION = '<function=';
+const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
+const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to='];
+/** With what a call may begin after text. */
+export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOKES, ...CHANNELS];
+/** What may follow a call. */
+const CLOSINGS = [
+  ...['</tool_call>', '<|/tool_call|>', '<tool_call|>', '</function_call>', '</tool_calls>', '</minimax:tool_call>'],
+  ...['</function_calls>', '</｜DSML｜function_calls>', '<｜tool▁call▁end｜>', '<｜tool▁calls▁end｜>', '</function>'],
+  ...['<|im_end|>', '<|eot_id|>', '<|eom_id|>', '<|call|>', '<|end|>', '<|return|>', '<|end_of_text|>', '</s>'],
+  ...['<｜end▁of▁sentence｜>', ';', ','],
+];
+const SEPARATOR = '<｜tool▁sep｜>';
+/** Members with which an object that is a call may begin. */
+const FIRST_MEMBERS = ['name', 'function', 'type', 'id', 'arguments', 'parameters', 'tool', 'tool_name'];
+const NAME = /[\w.:/-]{1,128}/y;
+
+/** Reads a text that consists of calls and nothing else. */
+export class TextCallParser {
+  readonly #tools: ReadonlyMap<string, Tool>;
+
+  constructor(tools: readonly Tool[]) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  /**
+   * @param whole the text is the whole answer, so that it may be JSON without a tag.
+   * @returns the calls if the text is complete.
+   */
+  parse(text: string, whole: boolean): 'no' | 'more' | readonly TextCall[] {
+    const calls: TextCall[] = [];
+    let at = skipBlank(text, 0);
+    if (whole) {
+      const bare = this.#bare(text, at);
+      if (bare === 'no' || bare === 'more') return bare;
+      calls.push(...bare.calls);
+      at = bare.at;
+    }
+    for (;;) {
+      const next = calls.length === 0 ? skipBlank(text, at) : skipClosings(text, at);
+      if (next === 'more') return 'more';
+      at = next;
+      if (at === text.length) return calls.length === 0 ? 'more' : calls;
+      const read = this.#block(text, at, calls.length > 0);
+      if (read === 'no' || read === 'more') return read;
+      calls.push(...read.calls);
+      at = read.at;
+    }
+  }
+
+  /** JSON, in a fence or not, or GLM's call without its opening tag. Empty: the text begins with a tag. */
+  #bare(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    if (start === text.length) return 'more';
+    if (CALL_OPENINGS.some((each) => matchToken(text, start, each) !== 'no')) return { calls: [], at: start };
+    if (text[start] === '`') return this.#fenced(text, start);
+    if (text[start] === '{' || text[start] === '[') return this.#json(text, start);
+    const name = this.#name(text, start);
+    if (name === 'no' || name === 'more') return name;
+    const next = skipBlank(text, name.at);
+    const found = matchToken(text, next, '<arg_key>');
+    return found === 'yes' ? this.#argKeys(text, next, name.name) : found;
+  }
+
+  #fenced(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const line = text.indexOf('\n', start);
+    const head = line === -1 ? text.slice(start) : text.slice(start, line);
+    const opens = ['```', '```json', '```tool_call', '```tool'];
+    if (line === -1) return opens.some((each) => each.startsWith(head.trimEnd())) ? 'more' : 'no';
+    if (!opens.includes(head.trimEnd())) return 'no';
+    const read = this.#json(text, skipBlank(text, line));
+    if (read === 'no' || read === 'more') return read;
+    const end = skipBlank(text, read.at);
+    const found = matchToken(text, end, '```');
+    return found === 'yes' ? { calls: read.calls, at: end + 3 } : found;
+  }
+
+  #block(text: string, start: number, follows: boolean, depth = 0): Read<{ calls: readonly TextCall[] }> {
+    if (follows && (text[start] === '{' || text[start] === '[')) {
+      const found = matchToken(text, start, '[TOOL_CALLS]');
+      if (found !== 'yes') return found === 'more' ? 'more' : this.#json(text, start);
+    }
+    let partial = false;
+    for (const token of WRAPPERS) {
+      const found = matchToken(text, start, token);
+      if (found === 'yes') return depth > 1 ? 'no' : this.#wrapped(text, skipBlank(text, start + token.length), depth);
+      partial ||= found === 'more';
+    }
+    if (matchToken(text, start, FUNCTION) === 'yes') return this.#function(text, start + FUNCTION.length);
+    for (const token of INVOKES) {
+      if (matchToken(text, start, token) === 'yes') return this.#invoke(text, start + token.length);
+    }
+    if (CHANNELS.some((token) => matchToken(text, start, token) === 'yes')) return this.#channel(text, start);
+    partial ||= CALL_OPENINGS.some((token) => matchToken(text, start, token) === 'more');
+    return partial ? 'more' : 'no';
+  }
+
+  /** What follows an opening token. */
+  #wrapped(text: string, at: number, depth: number): Read<{ calls: readonly TextCall[] }> {
+    if (at === text.length) return 'more';
+    if (text[at] === '{') return this.#json(text, at);
+    if (text[at] === '[') {
+      const found = matchToken(text, at, '[TOOL_CALLS]');
+      return found === 'no' ? this.#json(text, at) : found === 'more' ? 'more' : 'no';
+    }
+    if (text[at] === '<') return this.#block(text, at, false, depth + 1);
+    const name = this.#name(text, at);
+    if (name === 'no' || name === 'more') return name;
+    return this.#afterName(text, name.at, name.name);
+  }
+
+  #afterName(text: string, end: number, name: string): Read<{ calls: readonly TextCall[] }> {
+    const at = skipBlank(text, end);
+    if (at === text.length) return 'more';
+    // DeepSeek: `function<sep>NAME` and a fence, or `NAME<sep>{…}`.
+    const separated = matchToken(text, at, SEPARATOR);
+    if (separated !== 'no')
+      return separated === 'more' ? 'more' : this.#afterSeparator(text, at + SEPARATOR.length, name);
+    for (const token of ['[ARGS]', '[CALL_ID]']) {
+      const found = matchToken(text, at, token);
+      if (found === 'more') return 'more';
+      if (found === 'no') continue;
+      const next = text.indexOf(token === '[ARGS]' ? '{' : '[ARGS]', at + 1);
+      if (next === -1) return 'more';
+      return token === '[ARGS]'
+        ? this.#arguments(text, skipBlank(text, at + 6), name)
+        : this.#afterName(text, next, name);
+    }
+    if (text[at] === '{') return this.#arguments(text, at, name);
+    const found = matchToken(text, at, '<arg_key>');
+    if (found === 'yes') return this.#argKeys(text, at, name);
+    const closed = matchToken(text, at, '</tool_call>');
+    if (closed === 'yes') return { calls: [{ name, arguments: '{}' }], at };
+    return found === 'more' || closed === 'more' ? 'more' : 'no';
+  }
+
+  #afterSeparator(text: string, start: number, before: string): Read<{ calls: readonly TextCall[] }> {
+    const at = skipBlank(text, start);
+    if (at === text.length) return 'more';
+    if (text[at] === '{') return this.#arguments(text, at, before);
+    const name = this.#name(text, at);
+    if (name === 'no' || name === 'more') return name;
+    const body = text.indexOf('{', name.at);
+    const between = body === -1 ? text.slice(name.at) : text.slice(name.at, body);
+    const head = between.replaceAll(/\s/g, '');
+    if (body === -1) return '```json'.startsWith(head) ? 'more' : 'no';
+    if (head !== '```json' && head !== '') return 'no';
+    const read = this.#arguments(text, body, name.name);
+    if (read === 'no' || read === 'more') return read;
+    const end = skipBlank(text, read.at);
+    const fence = matchToken(text, end, '```');
+    return head === '' || fence === 'no' ? read : fence === 'more' ? 'more' : { ...read, at: end + 3 };
+  }
+
+  /** `NAME>` with `<parameter=KEY>VALUE</parameter>`, or with JSON. */
+  #function(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const name = this.#name(text, start);
+    if (name === 'no' || name === 'more') return name;
+    if (name.at === text.length) return 'more';
+    if (text[name.at] !== '>') return 'no';
+    const at = skipBlank(text, name.at + 1);
+    if (text[at] === '{') return this.#arguments(text, at, name.name);
+    return this.#parameters(text, at, name.name, PARAMETER, '</function>');
+  }
+
+  #invoke(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const name = this.#name(text, start);
+    if (name === 'no' || name === 'more') return name;
+    const head = matchToken(text, name.at, '">');
+    if (head !== 'yes') return head;
+    const marked = text.startsWith('｜DSML｜', start - '｜DSML｜invoke name="'.length);
+    return this.#parameters(
+      text,
+      skipBlank(text, name.at + 2),
+      name.name,
+      NAMED_PARAMETER,
+      marked ? '</｜DSML｜invoke>' : '</invoke>',
+    );
+  }
+
+  #parameters(
+    text: string,
+    start: number,
+    name: string,
+    { opening, closing }: typeof PARAMETER,
+    end: string,
+  ): Read<{ calls: readonly TextCall[] }> {
+    const values: Record<string, unknown> = {};
+    for (let at = start; ; ) {
+      const ended = matchToken(text, at, end);
+      if (ended === 'yes') return { calls: [{ name, arguments: JSON.stringify(values) }], at: at + end.length };
+      opening.lastIndex = at;
+      const opened = opening.exec(text);
+      if (opened === null) {
+        const possible = ended === 'more' || /^<[^>]{0,200}$/.test(text.slice(at, at + 202)) || at === text.length;
+        return possible ? 'more' : 'no';
+      }
+      const from = at + opened[0].length;
+      closing.lastIndex = from;
+      const closed = closing.exec(text);
+      if (closed === null) return 'more';
+      values[opened[1] ?? ''] = this.#value(name, opened[1] ?? '', text.slice(from, closed.index));
+      at = skipBlank(text, closed.index + (closed[1]?.length ?? 0));
+    }
+  }
+
+  #argKeys(text: string, start: number, name: string): Read<{ calls: readonly TextCall[] }> {
+    const values: Record<string, unknown> = {};
+    let at = start;
+    for (;;) {
+      const found = matchToken(text, at, '<arg_key>');
+      if (found === 'more') return 'more';
+      if (found === 'no') break;
+      const key = text.indexOf('</arg_key>', at);
+      const opening = text.indexOf('<arg_value>', at);
+      const closing = text.indexOf('</arg_value>', at);
+      if (key === -1 || opening === -1 || closing === -1) return 'more';
+      const own = text.slice(at + '<arg_key>'.length, key).trim();
+      values[own] = this.#value(name, own, text.slice(opening + '<arg_value>'.length, closing));
+      at = skipBlank(text, closing + '</arg_value>'.length);
+    }
+    const ended = matchToken(text, at, '</tool_call>');
+    return ended === 'yes'
+      ? { calls: [{ name, arguments: JSON.stringify(values) }], at }
+      : 'more' === ended || at === text.length
+        ? 'more'
+        : 'no';
+  }
+
+  /** openai/harmony: the recipient is in the head of the channel. */
+  #channel(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const end = text.indexOf('<|message|>', start);
+    const head = end === -1 ? text.slice(start) : text.slice(start, end);
+    if (head.length > MAX_HEAD) return 'no';
+    if (end === -1) return 'more';
+    const name = / to=(?:functions\.)?([\w.-]{1,128})/.exec(head)?.[1];
+    if (name === undefined || !this.#tools.has(name)) return 'no';
+    return this.#arguments(text, skipBlank(text, end + '<|message|>'.length), name);
+  }
+
+  /** The name of an offered tool. */
+  #name(text: string, at: number): Read<{ name: string }> {
+    NAME.lastIndex = at;
+    const [written = ''] = NAME.exec(text) ?? [];
+    const prefix = written.startsWith('functions.') ? 'functions.' : '';
+    const name = written.slice(prefix.length);
+    const end = at + written.length;
+    const known = this.#tools.has(name);
+    // DeepSeek writes the kind of the tool before its name.
+    if (end < text.length)
+      return known || (written === 'function' && matchToken(text, end, SEPARATOR) !== 'no') ? { name, at: end } : 'no';
+    const starts = [...this.#tools.keys(), 'functions.', 'function'].some((each) => each.startsWith(written));
+    return starts || (prefix !== '' && [...this.#tools.keys()].some((each) => each.startsWith(name))) ? 'more' : 'no';
+  }
+
+  #arguments(text: string, at: number, name: string): Read<{ calls: readonly TextCall[] }> {
+    if (at === text.length) return 'more';
+    if (!this.#tools.has(name) || text[at] !== '{') return 'no';
+    const read = readJson(text, at);
+    if (read === 'no' || read === 'more') return read;
+    return { calls: [{ name, arguments: JSON.stringify(read.value) }], at: read.at };
+  }
+
+  /** An object that is a call, or a list of them. */
+  #json(text: string, at: number): Read<{ calls: readonly TextCall[] }> {
+    const head = this.#head(text, at);
+    if (head !== 'yes') return head;
+    const read = readJson(text, at);
+    if (read === 'no' || read === 'more') return read;
+    const calls = (Array.isArray(read.value) ? read.value : [read.value]).map((each) => this.#call(each));
+    const known = calls.filter((each) => each !== undefined);
+    return known.length === 0 || known.length < calls.length ? 'no' : { calls: known, at: read.at };
+  }
+
+  /** Judges the beginning of JSON, so that other JSON is not held back. */
+  #head(text: string, start: number): 'no' | 'more' | 'yes' {
+    let at = skipBlank(text, text[start] === '[' ? start + 1 : start);
+    if (at === text.length) return 'more';
+    if (text[at] !== '{') return 'no';
+    at = skipBlank(text, at + 1);
+    if (at === text.length) return 'more';
+    const member = quoted(text, at);
+    if (member === 'no') return 'no';
+    if (!member.closed) return FIRST_MEMBERS.some((each) => each.startsWith(member.text)) ? 'more' : 'no';
+    if (!FIRST_MEMBERS.includes(member.text)) return 'no';
+    if (member.text !== 'name' && member.text !== 'tool' && member.text !== 'tool_name') return 'yes';
+    const colon = skipBlank(text, member.at);
+    const value = quoted(text, skipBlank(text, colon + 1));
+    if (colon + 1 >= text.length || value === 'no') return skipBlank(text, colon + 1) >= text.length ? 'more' : 'no';
+    const name = value.text.replace(/^functions\./, '');
+    if (value.closed) return this.#tools.has(name) ? 'yes' : 'no';
+    const names = [...this.#tools.keys()];
+    return names.some((each) => each.startsWith(name) || `functions.${each}`.startsWith(value.text)) ? 'more' : 'no';
+  }
+
+  #call(value: unknown): TextCall | undefined {
+    if (!isObject(value)) return undefined;
+    const inner = isObject(value.function) ? value.function : value;
+    const written = [inner.name, inner.tool, inner.tool_name, inner.function].find((each) => typeof each === 'string');
+    const name = String(written ?? '').replace(/^functions\./, '');
+    if (!this.#tools.has(name)) return undefined;
+    const given = inner.arguments ?? inner.parameters ?? inner.args ?? inner.input;
+    const parsed = typeof given === 'string' ? parseJson(given === '' ? '{}' : given) : given;
+    return isObject(parsed) ? { name, arguments: JSON.stringify(parsed) } : undefined;
+  }
+
+  /** XML has only texts. The schema says which of them are JSON. */
+  #value(name: string, key: string, text: string): unknown {
+    const schema = objectOrEmpty(ownEntry(objectOrEmpty(this.#tools.get(name)?.parameters.properties), key));
+    const types = [schema.type].flat();
+    const plain = text.replace(/^\r?\n/, '').replace(/\r?\n$/, '');
+    if (types.includes('string') || schema.enum !== undefined) return plain;
+    const value = parseJson(plain.trim());
+    const isTyped = schema.type !== undefined || schema.anyOf !== undefined;
+    return value !== undefined && (isTyped || typeof value === 'object') ? value : plain;
+  }
+}
+
+/** A value ends before the next parameter or the end of the call: it may contain the closing tag itself. */
+const PARAMETER = {
+  opening: /<parameter=([\w.-]{1,128})>/y,
+  closing: /(<\/parameter>)(?=\s{0,20}<(?:parameter=|\/function>))/g,
+};
+const NAMED_PARAMETER = {
+  opening: /<(?:｜DSML｜)?parameter name="([\w.-]{1,128})"[^>]{0,80}>/y,
+  closing:
+    /(<\/(?:｜DSML｜)?parameter>)(?=\s{0,20}<(?:｜DSML｜)?(?:parameter |\/(?:｜DSML｜)?invoke>)|\s{0,20}<\/｜DSML｜invoke>)/g,
+};
+const MAX_HEAD = 200;
+
+/** Whether a token is at a place; `more`: the text ends inside it. */
+function matchToken(text: string, at: number, token: string): 'no' | 'more' | 'yes' {
+  if (text.startsWith(token, at)) return 'yes';
+  return at + token.length > text.length && token.startsWith(text.slice(at)) ? 'more' : 'no';
+}
+
+function skipBlank(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && ' \t\r\n'.includes(text[at] ?? '')) at += 1;
+  return at;
+}
+
+function skipClosings(text: string, start: number): number | 'more' {
+  for (let at = skipBlank(text, start); ; ) {
+    const token = CLOSINGS.find((each) => text.startsWith(each, at));
+    if (token === undefined) {
+      const partial = at < text.length && CLOSINGS.some((each) => matchToken(text, at, each) === 'more');
+      return partial ? 'more' : at;
+    }
+    at = skipBlank(text, at + token.length);
+  }
+}
+
+function quoted(
+  text: string,
+  at: number,
+): 'no' | { readonly text: string; readonly closed: boolean; readonly at: number } {
+  if (text[at] !== '"') return 'no';
+  const end = text.indexOf('"', at + 1);
+  return end === -1
+    ? { text: text.slice(at + 1), closed: false, at: text.length }
+    : { text: text.slice(at + 1, end), closed: true, at: end + 1 };
+}
+
+/** A JSON value. Small models write line breaks into texts as they are. */
+function readJson(text: string, start: number): Read<{ value: JsonObject | readonly unknown[] }> {
+  let depth = 0;
+  let inText = false;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (inText) {
+      if (character === '\\') at += 1;
+      else if (character === '"') inText = false;
+    } else if (character === '"') inText = true;
+    else if (character === '{' || character === '[') depth += 1;
+    else if ((character === '}' || character === ']') && --depth === 0) {
+      const json = text.slice(start, at + 1);
+      const value = parseJson(json) ?? parseJson(escapeBreaks(json));
+      return isObject(value) || Array.isArray(value) ? { value, at: at + 1 } : 'no';
+    }
+  }
+  return 'more';
+}
+
+function escapeBreaks(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"/gs, (each) =>
+    each.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'),
+  );
+}
