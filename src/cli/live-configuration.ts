@@ -24,6 +24,8 @@ import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
 export interface LiveConfigurationEvents {
+  /** The configuration was read first. No provider was asked yet. */
+  readonly read?: (settings: Settings) => void;
   /** The configuration was read again. @param accepted what of it is used. */
   readonly changed: (accepted: Accepted) => void;
   /** The model list of a provider without configured models could not be read. */
@@ -91,6 +93,7 @@ export class LiveConfiguration {
     this.#lastValid = new LastValid(store.current);
     this.#loaded = store.current;
     this.#settings = this.#trusted(this.#loaded);
+    events.read?.(this.#settings);
     const deps = { listModels: modelLister(transport), unlisted: events.unlisted };
     this.#registry = new LiveRegistry(this.#build(), deps);
     this.#refresher = new CatalogRefresher(place, (fresh) => {

@@ -6,7 +6,7 @@ import { disconnectError, networkError } from './network-failure.ts';
 import { ProxyDispatcher, readProxies } from './proxies.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { Agent } from './undici.ts';
+import { Agent, Pool } from './undici.ts';
 
 export interface UndiciTransport extends Transport {
   /** The connection pool, for callers that forward bytes themselves. */
@@ -20,6 +20,8 @@ export interface UndiciTransport extends Transport {
 export interface UndiciOptions {
   /** Contains HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds for which a connection gets requests. Read when an origin gets its first request. Default: no limit. */
+  readonly connectionAge?: () => number;
 }
 
 /**
@@ -39,7 +41,10 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     connect: { timeout: 30_000 },
   };
   const proxies = readProxies(options.env ?? process.env);
-  const direct = new Agent(agent);
+  const { connectionAge } = options;
+  const factory = (origin: string | URL, pool: object) =>
+    new Pool(origin, { ...pool, clientTtl: connectionAge?.() ?? null });
+  const direct = new Agent({ ...agent, ...(connectionAge === undefined ? {} : { factory }) });
   // Without a proxy, no request pays for the check.
   const dispatcher = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
