@@ -90,10 +90,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'admin',
     usage: 'link',
-    summary: 'Print a one-time link to the admin page of the gateway on this machine.',
+    summary: 'Print a one-time link to the admin page of the running gateway.',
     words: ['link'],
     options: OPTIONS.admin,
-    examples: ['svc admin link'],
+    examples: ['svc admin link', 'svc admin link --public-url https://ai.example.com'],
     load: () => import('./commands/admin-command.ts'),
   },
   {

@@ -25,6 +25,8 @@ import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
 export interface LiveConfigurationEvents {
+  /** The configuration was read first. No provider was asked yet. */
+  readonly read?: (settings: Settings) => void;
   /** The configuration was read again. @param accepted what of it is used. */
   readonly changed: (accepted: Accepted) => void;
   /** The model list of a provider without configured models could not be read. */
@@ -93,6 +95,7 @@ export class LiveConfiguration {
     this.#lastValid = new LastValid(store.current);
     this.#loaded = store.current;
     this.#settings = this.#trusted(this.#loaded);
+    events.read?.(this.#settings);
     const windows = new ServedWindows(transport);
     const deps = { listModels: modelLister(transport), windows, unlisted: events.unlisted };
     this.#registry = new LiveRegistry(this.#build(), deps);

@@ -171,6 +171,11 @@ export const OPTIONS = {
   admin: {
     config: CONFIG,
     port: { type: 'string', value: 'N', summary: 'The port of the running gateway, if it is not the configured one.' },
+    'public-url': {
+      type: 'string',
+      value: 'URL',
+      summary: 'The address of the gateway for the browser, if it is not gateway.publicUrl.',
+    },
   },
 } as const satisfies Readonly<Record<string, Options>>;
 

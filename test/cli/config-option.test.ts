@@ -1,13 +1,29 @@
 import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc } from './run-svc.ts';
 
 describe('--config', () => {
+  let gateway: Server;
+  let port: number;
+
+  before(async () => {
+    // `svc admin link` asks whether a gateway is there.
+    gateway = createServer((_, response) => void response.end('{}'));
+    await new Promise<void>((resolve) => void gateway.listen(0, '127.0.0.1', resolve));
+    ({ port } = gateway.address() as AddressInfo);
+  });
+  after(() => void gateway.close());
+
   for (const command of ['keys list', 'usage', 'state check', 'admin link']) {
     it(`svc ${command} --config FILE uses the state that the file names`, async () => {
       using folder = new ProjectFolder();
-      folder.global({ gateway: { admin: true } });
-      folder.write('project/team.jsonc', { gateway: { admin: true, state: 'postgres://svc@127.0.0.1:1/team' } });
+      const listen = { port };
+      folder.global({ gateway: { admin: true, listen } });
+      folder.write('project/team.jsonc', {
+        gateway: { admin: true, listen, state: 'postgres://svc@127.0.0.1:1/team' },
+      });
       const args = command.split(' ');
       const local = await svc(folder, args);
       assert.deepEqual([local.code, local.err], [0, '']);

@@ -5,8 +5,31 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { objectOrEmpty } from '../../src/base/json.ts';
 import { openLog, redacted } from '../../src/gateway/accounting/log.ts';
+import { ServeHarness } from './serve-harness.ts';
 
 type Fields = Record<string, unknown>;
+
+describe('warnings of Node', () => {
+  it('are lines of the log in JSON, as all others', async () => {
+    const harness = await ServeHarness.start();
+    try {
+      const warn = "process.on('SIGWINCH', () => process.emitWarning('a canary', 'ExperimentalWarning'))";
+      harness.nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(warn)}`];
+      const { child, logged, written } = await harness.serve();
+      child.kill('SIGWINCH');
+      await logged('a canary');
+      const lines = written().trim().split('\n');
+      const [line] = lines.filter((each) => each.includes('a canary'));
+      assert.deepEqual((({ level, warning, msg }) => [level, warning, msg])(JSON.parse(line ?? '')), [
+        40,
+        'ExperimentalWarning',
+        'a canary',
+      ]);
+    } finally {
+      await harness.close();
+    }
+  });
+});
 
 describe('log', () => {
   let folder: string;

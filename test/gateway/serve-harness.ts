@@ -26,6 +26,8 @@ export class ServeHarness {
   readonly upstream: Upstream;
   /** The gateways that were started, also those that do not listen yet. */
   readonly children: ChildProcess[] = [];
+  /** Arguments of Node for the next gateways. */
+  nodeArgs: readonly string[] = [];
 
   static async start(): Promise<ServeHarness> {
     const harness = new ServeHarness(await mkdtemp(path.join(tmpdir(), 'svc-serve-')), await startUpstream());
@@ -63,7 +65,7 @@ export class ServeHarness {
   async serve(args: readonly string[] = [], key = KEY, cwd = this.folder, log?: number): Promise<ServeProcess> {
     const child = spawn(
       process.execPath,
-      [CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
+      [...this.nodeArgs, CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
       { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', log ?? 'pipe'] },
     );
     this.children.push(child);

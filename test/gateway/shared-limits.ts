@@ -114,10 +114,10 @@ export class BudgetReplica {
   static async start(
     url: string,
     count: number,
-    { usd = 1, hard = true, period = 'total' as 'total' | 'day', used = true } = {},
+    { usd = 1, hard = true, period = 'total' as 'total' | 'day', used = true, unusedMs = 60_000 } = {},
   ): Promise<BudgetReplica[]> {
     await migrate(url);
-    const replicas = Array.from({ length: count }, () => new BudgetReplica(url, usd, hard, period));
+    const replicas = Array.from({ length: count }, () => new BudgetReplica(url, usd, hard, period, unusedMs));
     for (const { id } of replicas) await join(url, id);
     for (const each of replicas) {
       // The first request asks for a share.
@@ -127,9 +127,15 @@ export class BudgetReplica {
     return replicas;
   }
 
-  private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day') {
+  private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day', unusedMs: number) {
     this.#connection = new PostgresConnection(url);
-    this.#leases = new BudgetLeases(new PostgresBudgets(this.#connection, this.id), () => undefined);
+    const store = new PostgresBudgets(this.#connection, this.id);
+    this.#leases = new BudgetLeases(
+      store,
+      () => undefined,
+      () => undefined,
+      unusedMs,
+    );
     this.#book = new BudgetBook(undefined, undefined, this.#leases);
     const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
     this.#book.update(new Map([['b', rule]]), new Map(), []);

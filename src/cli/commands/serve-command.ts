@@ -52,6 +52,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
     input: terminalInput(io),
     log: openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL)),
   };
+  // Node's own text would be between the lines of JSON.
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => options.log.warn({ warning: name }, message));
   const parent = { exitWithStdin: values['exit-with-stdin'] === true, parentPid: values['parent-pid'] };
   const workers = values.workers === undefined ? 1 : parseWorkers(values.workers);
   if (workers === 1) return serveAlone(options, io, untilParentEnds(io, parent));
@@ -86,11 +89,16 @@ async function serveAlone(options: ServeOptions, io: Io, ended: AbortSignal): Pr
 async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?: PrimaryChannel): Promise<number> {
   const { log, port, drainMs, delayMs } = options;
   const fixed = fixedKeys(io);
-  const transport = undiciTransport();
+  let connectionAge = 0;
+  const transport = undiciTransport({ connectionAge: () => connectionAge });
   let state: GatewayState | undefined;
   let reloadsFailed: () => void = () => undefined;
   const events: LiveConfigurationEvents = {
+    read: (settings) => {
+      connectionAge = settings.gateway.connectionAge;
+    },
     changed: (accepted) => {
+      ({ connectionAge } = accepted.settings.gateway);
       reportReload(accepted, upstreams.diagnostics(), log);
       if (accepted.empty || accepted.refused.length > 0) reloadsFailed();
       // A state that is still being opened will read the current settings.
@@ -215,7 +223,7 @@ async function printAdminLink(url: string, state: GatewayState, io: Io): Promise
   const local = /^(localhost|\[::1?\]|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::\])$/.test(hostname);
   if (!local || io.styles !== true) return void (await io.out(`admin page: ${url}/admin\n`));
   const { token } = await state.admin.createLink();
-  await io.out(`admin page: ${adminLink(Number(port), token)}\n`);
+  await io.out(`admin page: ${adminLink(`http://127.0.0.1:${port}`, token)}\n`);
 }
 
 const NO_PROVIDER = {

@@ -342,6 +342,15 @@ const gatewaySchema = z.strictObject({
     .describe(
       'Maximum size in bytes of all request and response bodies in memory; further requests get status 503. Default: 256 MiB, or a quarter of the memory that Node allows the process if that is less.',
     ),
+  publicUrl: url
+    .optional()
+    .describe('Address of the gateway for browsers, such as that of a balancer. `svc admin link` names it.'),
+  connectionAge: duration
+    .optional()
+    .default('5m')
+    .describe(
+      'How long a connection to a provider gets requests. The next one looks up the host again, so that a name that moved is followed. `0`: as long as it is open.',
+    ),
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),

@@ -24,6 +24,8 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     listen: { host: text(listen.host) ?? '127.0.0.1', port: number(listen.port) ?? 4180 },
     maxBodyBytes: number(fields.maxBodyBytes) ?? 25_165_824,
     maxBufferedBytes: number(fields.maxBufferedBytes),
+    publicUrl: text(fields.publicUrl),
+    connectionAge: parseDuration(text(fields.connectionAge) ?? '') ?? 5 * 60_000,
     allowedOrigins: texts(fields.allowedOrigins) ?? [],
     allowedHosts: texts(fields.allowedHosts) ?? [],
     organizations: new Map(

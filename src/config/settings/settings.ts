@@ -151,6 +151,9 @@ export interface GatewaySettings {
   readonly maxBodyBytes: number;
   /** Maximum size in bytes of all request and response bodies in memory together. */
   readonly maxBufferedBytes: number | undefined;
+  readonly publicUrl: string | undefined;
+  /** Milliseconds for which a connection to a provider gets requests. */
+  readonly connectionAge: number;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;

@@ -247,6 +247,8 @@ async function attempt<M extends ServedModel>(
     else deps.pools.health.noteAccount(name, result);
     upstream(result);
   };
+  // Attempts that ended without an answer, of which it is not known yet whether the upstream read them.
+  const unknown: Failed[] = [];
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
     let giveBack: (() => void) | undefined;
@@ -270,10 +272,15 @@ async function attempt<M extends ServedModel>(
         ended(undefined);
         return error;
       }
-      if (again && isStaleConnection(error) && !context.response.destroyed) continue;
+      const cut = isStaleConnection(error) && error.sent;
+      if (cut) unknown.push({ ...sent, byok, error });
+      const atOnce = performance.now() - sent.sentAt < STALE_MS;
+      if (again && atOnce && isStaleConnection(error) && !context.response.destroyed) continue;
       ended({ error, byok });
       // Errors of an upstream name the provider. Others are refusals of the gateway itself.
       if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, error, usage: error.usage });
+      // The connection was not stale: the upstream ends it each time, or after a while.
+      else if (cut) for (const each of unknown) accountFailed(deps, context, caller, each);
       else if (error.provider !== undefined) recordFailedAttempt(deps, context, caller, { ...sent, byok, error });
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error);
@@ -290,14 +297,23 @@ function attemptResult(answer: RelayedAnswer | undefined, byok: boolean): Attemp
   return answer.error ? { error: answer.error, byok } : { firstByteMs: answer.firstByteMs };
 }
 
-/** Accounts for an attempt that failed before anything was sent to the client. The provider reported its usage. */
+/** Milliseconds after which a connection that ends was not an idle one that the upstream had closed. */
+const STALE_MS = 2_000;
+
+type Failed = Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly error: SvcError };
+
+/**
+ * Accounts for an attempt that failed before anything was sent to the client: with the usage that the provider reported,
+ * or an estimate if it may have read the request.
+ */
 function accountFailed(
   deps: GatewayDeps,
   context: RequestContext,
   caller: Caller,
-  failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly usage: Usage; readonly error: SvcError },
+  { usage, ...failed }: Failed & { readonly usage?: Usage },
 ): void {
-  const nothing = { firstByteMs: 0, sent: 0, received: 0, characters: 0, answeredBy: undefined };
+  const sent = context.size?.bytes ?? 0;
+  const nothing = { firstByteMs: 0, sent, received: 0, characters: 0, usage: undefined, answeredBy: undefined };
   const status = failed.error.upstreamStatus;
   meter(deps, context, caller, {
     ...nothing,
@@ -305,7 +321,7 @@ function accountFailed(
     status,
     superseded: true,
     outcome: 'failed',
-    estimate: failed.usage,
+    ...(usage === undefined ? {} : { usage, estimate: usage }),
   });
 }
 

@@ -18,6 +18,8 @@ const NEXT_MS = 30_000;
 const USABLE_MS = 600_000;
 /** Milliseconds without a request after which others may have the whole share. */
 const IDLE_MS = 2_000;
+/** Milliseconds without a request after which the whole share is given back: one that is killed later takes nothing away. */
+const UNUSED_MS = 20_000;
 
 /** What a process wants of one window of a budget. */
 export interface BudgetQuestion {
@@ -70,14 +72,22 @@ export class BudgetLeases implements SharedBudgets {
   #asking: Promise<void> = Promise.resolve();
   /** Windows of which another process needs more, by `windowId`. */
   wanted: ReadonlySet<string> = new Set();
+  readonly #unusedMs: number;
   /** When the store answered last; of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param wake is called when more may be needed.
    * @param lostAt when the store was lost, of the monotonic clock; undefined if it answers.
+   * @param unusedMs milliseconds without a request after which a share is given back, default 20,000.
    */
-  constructor(store: BudgetStore, wake: () => void, lostAt: () => number | undefined = () => undefined) {
+  constructor(
+    store: BudgetStore,
+    wake: () => void,
+    lostAt: () => number | undefined = () => undefined,
+    unusedMs = UNUSED_MS,
+  ) {
+    this.#unusedMs = unusedMs;
     this.#store = store;
     this.#wake = wake;
     this.#lostAt = lostAt;
@@ -140,13 +150,17 @@ export class BudgetLeases implements SharedBudgets {
       const window = budget.window(now);
       const own = this.#question(id, budget, window);
       if (own !== undefined) found.push(own);
-      if (window.end - now >= NEXT_MS || !wasUsed(budget)) continue;
+      if (window.end - now >= NEXT_MS || !wasUsed(budget) || this.#isUnused(budget)) continue;
       const next = budget.windowAt(window.end);
       if (budget.share?.window(next.start) === undefined) {
         found.push({ id, budget, window: next, want: BASE_NANO, needed: 0 });
       }
     }
     return found;
+  }
+
+  #isUnused({ share, reserved }: Budget): boolean {
+    return reserved === 0 && performance.now() - (share?.usedAt ?? 0) > this.#unusedMs;
   }
 
   #question(id: string, budget: Budget, window: BudgetWindow): BudgetQuestion | undefined {
@@ -160,6 +174,9 @@ export class BudgetLeases implements SharedBudgets {
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;
     if (known === undefined || needed > 0) return { id, budget, window, want: target - left, needed };
+    if (this.#isUnused(budget)) {
+      return left > 0 ? { id, budget, window, want: -left, needed: 0 } : undefined;
+    }
     if (left > 0 && this.wanted.has(windowId(id, window.start))) {
       // What is less than a request needs can't be spent here.
       const keep = performance.now() - share.usedAt > IDLE_MS || left < largest ? 0 : largest;

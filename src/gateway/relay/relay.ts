@@ -238,7 +238,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#closed) return;
-    this.#broken = this.#status === 0 ? networkError(error, this.#request.target.origin) : disconnectError(error);
+    // Without a controller, the connection did not exist yet.
+    const sent = this.#controller !== undefined;
+    this.#broken =
+      this.#status === 0 ? networkError(error, this.#request.target.origin).with({ sent }) : disconnectError(error);
     if (this.#decoder) this.#decoder.end();
     else this.#fail(this.#broken);
   }

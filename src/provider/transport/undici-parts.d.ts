@@ -19,6 +19,11 @@ declare module 'undici/lib/core/connect.js' {
   export default buildConnector;
 }
 
+declare module 'undici/lib/dispatcher/pool.js' {
+  import { Pool } from 'undici';
+  export default Pool;
+}
+
 declare module 'undici/lib/api/index.js' {
   /** `request`, `connect` and other methods of dispatchers. */
   const api: Readonly<Record<string, unknown>>;

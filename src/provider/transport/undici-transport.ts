@@ -8,7 +8,7 @@ import { disconnectError, networkError } from './network-failure.ts';
 import { ProxyDispatcher, readProxies } from './proxies.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { Agent } from './undici.ts';
+import { Agent, Pool } from './undici.ts';
 
 export interface UndiciTransport extends Transport {
   /** The connection pool, for callers that forward bytes themselves. */
@@ -26,6 +26,8 @@ export interface UndiciOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** As for `restrict`. */
   readonly localOnly?: LocalOnly | undefined;
+  /** Milliseconds for which a connection gets requests. Read when an origin gets its first request. Default: no limit. */
+  readonly connectionAge?: () => number;
 }
 
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -47,10 +49,14 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     connect: { timeout: CONNECT_TIMEOUT_MS },
   };
   const proxies = readProxies(options.env ?? process.env);
-  const direct = new Agent(agent);
+  const { connectionAge } = options;
+  const factory = (origin: string | URL, pool: object) =>
+    new Pool(origin, { ...pool, clientTtl: connectionAge?.() ?? null });
+  const pooled = { ...agent, ...(connectionAge === undefined ? {} : { factory }) };
+  const direct = new Agent(pooled);
   // Without a proxy, no request pays for the check.
   const open = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
-  const create = (connect: NonNullable<Agent.Options['connect']>) => new Agent({ ...agent, connect });
+  const create = (connect: NonNullable<Agent.Options['connect']>) => new Agent({ ...pooled, connect });
   const dispatcher = new RestrictedDispatcher(open, create, CONNECT_TIMEOUT_MS);
   dispatcher.restrict(options.localOnly);
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });

@@ -4,9 +4,10 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import DecoratorHandler from 'undici/lib/handler/decorator-handler.js';
 
 // As the main module does.
 Object.assign(Dispatcher.prototype, api);
 
-export { Agent, buildConnector, DecoratorHandler, Dispatcher, EnvHttpProxyAgent };
+export { Agent, buildConnector, DecoratorHandler, Dispatcher, EnvHttpProxyAgent, Pool };

@@ -128,6 +128,8 @@ export interface SvcErrorInit {
   readonly context?: { readonly tokens?: number; readonly limit?: number };
   /** The usage that the provider reported although it failed. */
   readonly usage?: Usage;
+  /** The request was sent on a connection that ended without an answer: the provider may have read it. */
+  readonly sent?: boolean;
   /** Id of the failed provider. */
   readonly provider?: string;
   /** The status of the upstream's answer, if an upstream failed. */
@@ -151,6 +153,7 @@ export class SvcError extends Error {
   readonly details: SvcErrorInit['details'];
   readonly context: SvcErrorInit['context'];
   readonly usage: Usage | undefined;
+  readonly sent: boolean;
   readonly provider: string | undefined;
   readonly upstreamStatus: number | undefined;
   readonly #init: SvcErrorInit;
@@ -172,6 +175,7 @@ export class SvcError extends Error {
     this.details = init.details;
     this.context = init.context;
     this.usage = init.usage;
+    this.sent = init.sent ?? false;
     this.provider = init.provider;
     this.upstreamStatus = init.upstreamStatus;
   }

@@ -94,6 +94,24 @@ describe('budgets of several gateways on one Postgres', () => {
     assert.ok(one?.begin(15 * CENT), 'nearly the whole budget is there');
   });
 
+  it('an idle gateway: gives everything back, so it takes nothing away when it is killed', async () => {
+    const [idle, other] = await start(2, { usd: 0.2, unusedMs: 0 });
+    const end = idle?.begin();
+    assert.ok(end);
+    await idle?.ask();
+    const held = async () =>
+      Number((await query(url, 'SELECT sum(granted_nano - settled_nano) AS nano FROM svc.leases'))[0]?.nano);
+    assert.ok((await held()) >= CENT, 'a running request holds its share');
+    end();
+    await idle?.store();
+    for (const each of [idle, other]) await each?.look();
+    assert.equal(await held(), 0);
+    idle?.close();
+    assert.equal(other?.begin(19 * CENT), undefined);
+    await other?.ask();
+    assert.ok(other?.begin(19 * CENT), 'the whole rest is there');
+  });
+
   it('an idle gateway: holds at most half of an equal part of what is left, in all grants together', async () => {
     const all = await start(2, { usd: 0.2 });
     for (let round = 0; round < 10; round += 1) for (const each of all) await each.ask();
