@@ -105,7 +105,8 @@ describe('terminal: the model is selected after the lists of models are there', 
     assert.deepEqual([gets(listing), gets(other)], [0, 0]);
     folder.global({ provider: { lmstudio: unlisted(), second: { options: { baseURL: `${other.url}/v1` } } } });
     await svc(folder, ['chat', '-m', 'second/other-model', 'hello']);
-    assert.deepEqual([gets(listing), gets(other)], [0, 1]);
+    // Servers on this machine are also asked for the window that they serve.
+    assert.deepEqual([gets(listing), gets(other) > 0], [0, true]);
   });
 
   it('chat: a server that does not answer is named, and the next provider is used', async () => {
