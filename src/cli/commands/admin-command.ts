@@ -26,7 +26,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   }
   const local = `http://127.0.0.1:${values.port ?? listen.port}`;
   const address = values['public-url'] ?? (values.port === undefined ? publicUrl : undefined) ?? local;
-  await requireGateway(address.replace(/\/+$/, ''), io);
+  await requireGateway(withoutSlash(address), io);
   const { token } = await withState(io, async (state) => {
     await state.record(terminalActor(io), { action: 'link.create', target: 'local' });
     return state.createLink();
@@ -60,5 +60,9 @@ async function requireGateway(address: string, io: Io): Promise<void> {
 
 /** The token is in the fragment, which browsers do not send to the server: no log contains it. */
 export function adminLink(address: string, token: string): string {
-  return `${address.replace(/\/+$/, '')}/admin#${token}`;
+  return `${withoutSlash(address)}/admin#${token}`;
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
 }
