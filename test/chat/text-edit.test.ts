@@ -59,8 +59,8 @@ describe('text edits of a model', () => {
 
   const MISSING: readonly [name: string, text: string, oldText: string, reason: RegExp][] = [
     [
-      'white space differs',
-      'if (a) {\n\treturn;\n}\n',
+      'white space differs in two places',
+      'if (a) {\n\treturn;\n}\nif (a) {\n  return;\n}\n',
       'if (a) {\n    return;\n}',
       /similar text:\n1: if \(a\) \{\n2: \treturn;\n3: \}\n It differs only in white space\./,
     ],

@@ -1,4 +1,6 @@
-/** A replacement of one exact text. */
+import { matchTolerantly } from './tolerant-match.ts';
+
+/** A replacement of one text. If it is not in the file as it is, one that differs only in white space may be. */
 export interface TextEdit {
   readonly oldText: string;
   readonly newText: string;
@@ -36,7 +38,15 @@ function applyEdit(path: string, text: string, { oldText, newText, all }: TextEd
   if (wanted === '') throw new Error(`old_text is empty, but ${path} already has text. Give the text to replace.`);
   if (wanted === replacement) throw new Error('old_text and new_text are equal: there is nothing to change.');
   const starts = occurrences(plain, wanted);
-  if (starts.length === 0) throw new Error(notFound(path, plain, wanted));
+  if (starts.length === 0) {
+    const match = all ? undefined : matchTolerantly(plain, wanted, replacement);
+    if (match === undefined) throw new Error(notFound(path, plain, wanted));
+    const found = plain.slice(match.start, match.end);
+    if (found === match.replacement) throw new Error('old_text and new_text are equal: there is nothing to change.');
+    return plain === text
+      ? replaceAt(text, [match.start], found.length, match.replacement)
+      : replaceKeepingReturns(text, [match.start], found, match.replacement);
+  }
   if (starts.length > 1 && !all) throw new Error(foundSeveral(path, plain, starts));
   return plain === text
     ? replaceAt(text, starts, wanted.length, replacement)

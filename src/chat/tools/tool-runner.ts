@@ -40,6 +40,10 @@ const CHANGED = 'The target of this call has changed since it was shown. Nothing
 /** Other reasons could contain text of a file that the model must not see. */
 const HIDDEN =
   'The call does not fit the file: for example, old_text was not found. Details are not shown, because the file may contain secrets, or a rule restricts reading it.';
+/** After so many failed changes of one file in a row, the model is told to do it otherwise. */
+const MISSES = 2;
+const OTHERWISE =
+  'read the lines again, copy them exactly, and replace a whole function. If the file is small, replace all of its text.';
 const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
 
 /** One call of an answer, which writes its progress into its message. */
@@ -81,6 +85,8 @@ export class ToolRunner {
   readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
   #mostOutput = MAX_OUTPUT;
+  /** Failed changes in a row, by file. */
+  readonly #misses = new Map<string, number>();
   /** Rules for this conversation. */
   #allowed: readonly string[] = [];
   /** The definitions of tools that the user allowed in this conversation, by identity. */
@@ -181,8 +187,18 @@ export class ToolRunner {
       planned.state({ type: 'running' });
       return await this.#invoke(planned, permitted, signal);
     } catch (thrown) {
-      return { type: 'done', ...failure(thrown), failed: true };
+      const { output } = failure(thrown);
+      return { type: 'done', output: output + this.#missNote(planned), failed: true };
     }
+  }
+
+  /** What a model should do otherwise, after it has failed to change a file twice. */
+  #missNote({ tool, input }: PlannedCall): string {
+    const { path } = input;
+    if (!tool.changes || typeof path !== 'string') return '';
+    const times = (this.#misses.get(path) ?? 0) + 1;
+    this.#misses.set(path, times);
+    return times < MISSES ? '' : `\nThis is failure ${times} in a row for ${path}. Do it otherwise: ${OTHERWISE}`;
   }
 
   /** Prepares the call, and asks the user for permission if it needs it. */
@@ -353,6 +369,8 @@ export class ToolRunner {
     );
     if (!outcome || signal.aborted) return begun ? { type: 'stopped' } : UNSTARTED;
     if (outcome.action) planned.action(outcome.action);
+    if (planned.tool.changes && !outcome.failed && typeof planned.input.path === 'string')
+      this.#misses.delete(planned.input.path);
     return outcomeState(outcome, this.#deps.now() - since, this.#mostOutput);
   }
 
