@@ -3,6 +3,7 @@ import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { isEventStreamType, singleHeader } from '../../provider/answer-start.ts';
 import { cleanError } from '../../provider/echoed-credentials.ts';
+import { versionedAlternative } from '../../provider/request/url.ts';
 import { TimeLimits } from '../../provider/time-limits.ts';
 import { contentDecoder, isEncoded } from '../../provider/transport/content-decoder.ts';
 import { disconnectError, networkError } from '../../provider/transport/network-failure.ts';
@@ -39,13 +40,34 @@ export function relay(dispatcher: Dispatcher, context: RequestContext, request: 
   });
 }
 
-/** As `relay`, for a body that is in memory. */
+/**
+ * As `relay`, for a body that is in memory. If there is nothing at an address without a path, it is sent to the one below
+ * `/v1`, as from the editor (url.ts).
+ */
 export async function relayBody(
   dispatcher: Dispatcher,
   context: RequestContext,
   request: RelayRequest & { readonly body: Buffer },
 ): Promise<RelayedAnswer> {
-  return { ...(await relay(dispatcher, context, request)), sent: request.body.length };
+  const sent = request.body.length;
+  try {
+    return { ...(await relay(dispatcher, context, request)), sent };
+  } catch (thrown) {
+    const { target, model } = request;
+    const other = isNothingThere(thrown) ? versionedAlternative(model.endpoint, target.path) : undefined;
+    if (other === undefined) throw thrown;
+    const { pathname, search } = new URL(other.url);
+    const moved = { ...request, target: { ...target, path: pathname + search } };
+    const answer = await relay(dispatcher, context, moved).catch((again: unknown) => {
+      throw isNothingThere(again) ? thrown : again;
+    });
+    other.worked();
+    return { ...answer, sent };
+  }
+}
+
+function isNothingThere(thrown: unknown): boolean {
+  return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
 
 /**
