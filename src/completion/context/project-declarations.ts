@@ -19,10 +19,10 @@ interface Found {
   score: number;
 }
 
-/** An answer of a language is used for so long. One without a declaration in another file is asked for again, ever later. */
+/** An answer of a language is used for so long. One without a declaration in another file is asked for again: its project may have loaded. */
 const KEPT_MS = 60_000;
 const FIRST_RETRY_MS = 3_000;
-const RETRY_FACTOR = 2;
+const LAST_RETRY_MS = 12_000;
 const KEPT_ANSWERS = 1_000;
 /** Files of which the declared names are known. */
 const INDEXED = 64;
@@ -87,7 +87,11 @@ export class ProjectDeclarations {
     const elsewhere = places.filter((place) => place.uri !== uri);
     // At opening, the declaration of an import can be the import itself.
     const retryMs =
-      elsewhere.length > 0 ? KEPT_MS : known === undefined ? FIRST_RETRY_MS : known.retryMs * RETRY_FACTOR;
+      elsewhere.length > 0
+        ? KEPT_MS
+        : known === undefined
+          ? FIRST_RETRY_MS
+          : Math.min(LAST_RETRY_MS, known.retryMs * 2);
     this.#answers.delete(key);
     this.#answers.set(key, { places: elsewhere, until: now + retryMs, retryMs });
     const [oldest] = this.#answers.keys();
