@@ -9,6 +9,8 @@ import type { Transport } from './transport/transport.ts';
 
 /** Milliseconds for each question. */
 const TIMEOUT_MS = 2_000;
+/** Milliseconds in which a server that did not answer in time gets no further question. */
+const SILENCE_MS = 60_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
@@ -94,6 +96,8 @@ export class ServedWindows implements WindowReader {
   readonly #transport: Transport;
   /** How a server of an unknown kind told its window, by address. */
   readonly #found = new Map<string, Source>();
+  /** When a server did not answer in time, of the monotonic clock, by address. */
+  readonly #silentSince = new Map<string, number>();
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -161,13 +165,17 @@ export class ServedWindows implements WindowReader {
     body: JsonObject | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
+    const address = endpoint.baseURL ?? '';
+    const silentSince = this.#silentSince.get(address);
+    if (silentSince !== undefined && performance.now() - silentSince < SILENCE_MS) return undefined;
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const { 'content-type': type, ...own } = upstreamHeaders(endpoint, endpoint.format);
       const headers = { accept: 'application/json', ...own, ...(body && type ? { 'content-type': type } : {}) };
       const url =
         path === '/models' ? upstreamURL(endpoint, path) : joinURL(withoutVersion(requireBase(endpoint)), path);
       // To load a model takes as long as it takes.
-      const limit = path === '/api/generate' ? signal : AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const limit = path === '/api/generate' ? signal : AbortSignal.any([signal, timeout]);
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = { method: body ? ('POST' as const) : ('GET' as const), url, headers, ...sent, signal: limit };
       const response = await this.#transport.send(request);
@@ -177,6 +185,7 @@ export class ServedWindows implements WindowReader {
       return refused ? undefined : value;
     } catch {
       // The request that follows reports that the server can't be reached.
+      if (timeout.aborted && path !== '/api/generate') this.#silentSince.set(address, performance.now());
       return undefined;
     }
   }

@@ -295,6 +295,16 @@ describe('ServedWindows', () => {
     assert.equal(upstream.requests.length, length);
   });
 
+  it('ServedWindows: a server that hangs at the question delays one request, not each', async () => {
+    upstream.respond(() => undefined);
+    const windows = new ServedWindows(fetchTransport(fetch));
+    assert.equal(await windows.read(model('ollama'), signal), undefined);
+    const asked = upstream.requests.length;
+    assert.ok(asked > 0);
+    assert.equal(await windows.read(model('ollama'), signal), undefined);
+    assert.equal(upstream.requests.length, asked);
+  });
+
   it('ServedWindows: asks no server in the internet that is not known, and none whose window is configured', () => {
     const windows = new ServedWindows(fetchTransport(fetch));
     const far = modelAt('https://api.example.com/v1', {}, { limit: { context: 0, output: 0 } });

@@ -8,6 +8,7 @@ const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
 const FILES = 64;
 const VISITED = 20;
+
 /** Reads the project with VS Code's providers and file system. Opens no documents, which would start language servers. */
 export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   readonly #excluded: (uri: string) => boolean;
