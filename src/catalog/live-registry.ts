@@ -38,6 +38,7 @@ export class LiveRegistry {
   #build = 0;
   #listing: Promise<void> | undefined;
   #listingSince = 0;
+  #wasListed = false;
 
   constructor(registry: Registry, deps: LiveRegistryDeps) {
     this.#deps = deps;
@@ -63,10 +64,12 @@ export class LiveRegistry {
   list(): Promise<void> {
     this.#listingSince = performance.now();
     const listing = this.#listAll().finally(() => {
+      this.#wasListed = true;
       if (this.#listing === listing) this.#listing = undefined;
     });
     this.#listing = listing;
-    return listing;
+    // No request waits for windows.
+    return listing.then(() => this.#readWindows());
   }
 
   /** The model with the window that its server has now. A request follows. */
@@ -104,6 +107,11 @@ export class LiveRegistry {
   /** True if all requested lists have arrived, have failed or are overdue. */
   get listed(): boolean {
     return this.#remainingWait() <= 0;
+  }
+
+  /** True if lists were requested before, and arrived or failed. While they are requested again, the old ones are used. */
+  get wasListed(): boolean {
+    return this.#wasListed || this.listed;
   }
 
   /** Resolves when `listed`. */
@@ -150,11 +158,10 @@ export class LiveRegistry {
     const { wanted = () => true } = this.#deps;
     const listable = providersToList(this.#registry).filter(({ id }) => wanted(id));
     await Promise.all(listable.map((provider) => this.#listProvider(provider, build)));
-    await this.#readWindows(wanted);
   }
 
-  async #readWindows(wanted: (provider: string) => boolean): Promise<void> {
-    const { windows } = this.#deps;
+  async #readWindows(): Promise<void> {
+    const { windows, wanted = () => true } = this.#deps;
     const local = [...this.#registry.models.values()].filter(
       (model) => windows?.mayTell(model) && wanted(model.provider),
     );

@@ -30,9 +30,9 @@ export interface Log {
 
 /** The models that endpoints list. They become known after the start. */
 export interface ModelListing {
-  /** No list is being requested. */
-  readonly listed: boolean;
-  /** Resolves when `listed` is true or after a timeout. */
+  /** The lists arrived, failed or are overdue. True while they are requested again. */
+  readonly wasListed: boolean;
+  /** Resolves when no list is being requested, or after a timeout. */
   whenListed(): Promise<void>;
   /** As `whenListed`, for an unknown model. Requests the lists again if they are old. */
   refreshListings(): Promise<void>;

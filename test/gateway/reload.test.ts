@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { startUpstream } from '../upstream/upstream.ts';
 import { CLI, ServeHarness } from './serve-harness.ts';
-import { untilEqual } from './until.ts';
+import { until, untilEqual } from './until.ts';
 
 describe('a reload of the configuration while the gateway runs', () => {
   let harness: ServeHarness;
@@ -57,6 +58,30 @@ describe('a reload of the configuration while the gateway runs', () => {
       );
     });
   }
+
+  it('a change: the gateway stays ready while it requests the lists of models again', async () => {
+    const file = path.join(harness.folder, 'svc.jsonc');
+    const listing = await startUpstream();
+    try {
+      const config = JSON.parse(readFileSync(file, 'utf8'));
+      config.provider.lists = { options: { baseURL: `${listing.url}/v1` } };
+      writeFileSync(file, JSON.stringify(config));
+      const gateway = await harness.serve();
+      const ready = async () => (await fetch(`${gateway.url}/readyz`)).status;
+      await untilEqual('it is ready', ready, 200);
+      let held = 0;
+      listing.respond(({ path: asked }) => {
+        if (asked === '/v1/models') held += 1;
+      });
+      config.provider.up.models.later = {};
+      writeFileSync(file, JSON.stringify(config));
+      await gateway.logged('the configuration was reloaded');
+      await until('the list is requested again', () => held > 0);
+      assert.equal(await ready(), 200);
+    } finally {
+      await listing.close();
+    }
+  });
 
   it('a mistake in one provider: changes of another one are used', async () => {
     const gateway = await harness.serve();

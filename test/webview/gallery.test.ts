@@ -1,4 +1,5 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inPage } from '../host/person.ts';
 import { ARTIFACTS } from '../host/workbench.ts';
@@ -34,12 +35,19 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   'full-tab': ['answer', { theme: 'light', width: 1000 }],
 };
 
+/** Visible texts of the pictures in docs/images/chat. A page that shows others needs new pictures. */
+const TEXTS = join(PICTURES, 'texts.json');
+
 describe('chat page gallery', () => {
   let host: PanelHost;
+  const texts: Record<string, string> = existsSync(TEXTS) ? JSON.parse(readFileSync(TEXTS, 'utf8')) : {};
   before(async () => {
     host = await startPanelHost();
   });
-  after(() => host.close());
+  after(async () => {
+    await host.close();
+    if (process.env.SVC_DOCS_IMAGES) writeFileSync(TEXTS, `${JSON.stringify(texts, undefined, 2)}\n`);
+  });
 
   for (const [name, [state, options]] of Object.entries(SHOTS)) {
     it(`chat page gallery: shows ${name}`, async () => {
@@ -55,11 +63,15 @@ describe('chat page gallery', () => {
       mkdirSync(ARTIFACTS, { recursive: true });
       const path = join(ARTIFACTS, `chat-${name}.png`);
       await panel.page.screenshot({ path });
+      const text = await panel.page.locator('body').innerText();
+      await panel.close();
       if (process.env.SVC_DOCS_IMAGES) {
         mkdirSync(PICTURES, { recursive: true });
         copyFileSync(path, join(PICTURES, `${name}.png`));
+        texts[name] = text;
       }
-      await panel.close();
+      const command = 'SVC_DOCS_IMAGES=1 npm test -- test/webview/gallery.test.ts';
+      assert.equal(texts[name], text, `docs/images/chat/${name}.png shows something else. Make it again: ${command}`);
     });
   }
 });

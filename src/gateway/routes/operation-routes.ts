@@ -31,7 +31,7 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
         const state = deps.shared?.status ?? 'ok';
         // A gateway whose database is away still serves, until its keys are too old and it refuses all of them.
         const written = strict ? !deps.ledger.broken && state === 'ok' : !deps.ledger.full && state !== 'stale';
-        const models = !deps.listing.listed ? 'listing' : deps.registry().models.size === 0 ? 'none' : 'ok';
+        const models = !deps.listing.wasListed ? 'listing' : deps.registry().models.size === 0 ? 'none' : 'ok';
         const ready = accepting() && written && models === 'ok';
         const ledger = deps.ledger.broken ? 'failing' : 'ok';
         context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models, state });
