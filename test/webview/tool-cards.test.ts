@@ -264,6 +264,28 @@ describe('tool cards of the chat page', () => {
       );
     });
 
+    it('tool cards: ten calls are decided with ten keys, and the one that is decided next is visible', async () => {
+      const ids = Array.from({ length: 10 }, (_, index) => `c${index + 1}`);
+      await show(...ids.map((id) => command(id, `run ${id}`)));
+      await panel.page.locator('.composer textarea').focus();
+      await press('Control+Enter');
+      // The first press shows the first one if it is above the visible part.
+      if ((await decisions()).length === 0) await press('Control+Enter');
+      for (const [at, id] of ids.entries()) {
+        assert.deepEqual((await decisions()).at(-1), { call: id, type: 'once' });
+        await panel.tell(patches(at, state(at, { type: 'running' })));
+        if (at === ids.length - 1) break;
+        assert.equal(await focused(), `Tool run_in_terminal, run ${ids[at + 1]}`);
+        const card = panel.page.locator('.tool.asking').first();
+        const box = await card.locator('.approval').boundingBox();
+        const list = await panel.page.locator('.transcript').boundingBox();
+        assert.ok(box && list && box.y >= list.y && box.y + box.height <= list.y + list.height + 1, id);
+        await press('Control+Enter');
+      }
+      assert.equal(await focused(), 'Message');
+      assert.equal((await decisions()).length, 10);
+    });
+
     it('tool cards: text typed while a card has the focus goes to the message', async () => {
       await show(tool('c1', { type: 'receiving' }));
       await panel.page.locator('.composer textarea').focus();
