@@ -39,9 +39,12 @@ export class EditorContext {
 
   readonly source: ContextSource = async ({ document, position }, wanted, signal, report) => {
     const near = textBefore(document, position, NEAR);
+    const recent = wanted.recentEdits ? this.#recentEdits(document.uri) : [];
+    const here = [...otherCells(document.uri), ...recent.map((snippet) => ({ ...snippet, score: 1.4 }))];
+    // What is in memory is there for the first request, however long the rest takes.
+    report(here);
     const known = [
-      ...otherCells(document.uri),
-      ...(wanted.recentEdits ? this.#recentEdits(document.uri).map((snippet) => ({ ...snippet, score: 1.4 })) : []),
+      ...here,
       ...(wanted.openTabs ? await this.#visitedFiles(document.uri, document.languageId, near) : []),
     ];
     if (!wanted.imports) return known;

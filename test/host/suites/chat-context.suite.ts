@@ -186,30 +186,6 @@ describe('what is sent with each message', () => {
     complete.dispose();
   });
 
-  it('mentions: nothing that is ignored, excluded or behind a link that leads out is listed', async () => {
-    const created = {
-      '.gitignore': 'ignored-*.ts\nnode_modules\n',
-      'packages/ignored-thing.ts': '',
-      'node_modules/pkg/thing.ts': '',
-      'packages/app/Thing.ts': '',
-      'packages/things/own.ts': '',
-    };
-    for (const [path, text] of Object.entries(created)) {
-      mkdirSync(dirname(join(root(), path)), { recursive: true });
-      writeFileSync(join(root(), path), text);
-    }
-    symlinkSync(secret, join(root(), 'packages/thing-link'));
-    await open('node_modules/pkg/thing.ts');
-    const complete = new Complete(new Attach(newId));
-    let details: readonly string[] = [];
-    await complete.items('@', 'thing', (items) => {
-      details = items.filter(({ icon }) => icon !== 'symbol-method').map(({ detail }) => detail ?? '');
-    });
-    assert.deepEqual(details, ['packages/things', 'packages/app/Thing.ts']);
-    complete.dispose();
-    for (const path of ['.gitignore', 'node_modules']) rmSync(join(root(), path), { recursive: true, force: true });
-  });
-
   it('paths of answers: files are found by their path or their end, and open at the line', async () => {
     const texts = [
       'packages/app/src/main.ts:2',

@@ -140,15 +140,15 @@ describe('settings of completions', () => {
     const change = new vscode.WorkspaceEdit();
     change.insert(edited, new vscode.Position(0, 0), 'edited ');
     await vscode.workspace.applyEdit(change);
-    const imported = await file('imported.go', `imported ${rest('pear')}`);
+    const imported = await file('imported.go', 'func imported(pear int) int {\n\treturn pear\n}\n');
     const definition = vscode.languages.registerDefinitionProvider(
       { language },
-      { provideDefinition: () => new vscode.Location(imported, new vscode.Position(0, 0)) },
+      { provideDefinition: () => new vscode.Location(imported, new vscode.Position(0, 5)) },
     );
     const { document } = await edit('', {
       uri: await file('main.go', 'import fruits from x\napple banana cherry walnut = '),
     });
-    const names = { openTabs: 'tabbed', recentEdits: 'edited ', imports: 'imported ' };
+    const names = { openTabs: 'tabbed', recentEdits: 'edited ', imports: 'func imported(' };
     let line = 0;
     const sent = async (): Promise<string[]> => {
       // Another place each time, so that no earlier answer serves it.

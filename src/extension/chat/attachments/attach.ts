@@ -4,7 +4,7 @@ import { ownEntry } from '../../../base/json.ts';
 import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../../chat/attachment.ts';
 import { showInformation, showWarning } from '../../foreign-text.ts';
 import { mayAttach } from '../attach-approval.ts';
-import { baseName, workspaceRelativePath } from '../tools/workspace-path.ts';
+import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { terminalText } from './terminal-text.ts';
@@ -196,4 +196,8 @@ async function wholeSymbol(document: vscode.TextDocument, range: vscode.Range): 
 
 function one(attachment: Attachment | undefined): Attachment[] {
   return attachment ? [attachment] : [];
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1) || path;
 }

@@ -4,14 +4,10 @@ import type { CompletionItem } from '../../../chat/page/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
 import { promptFiles } from '../context/prompt-files.ts';
 import { findLinkedFile } from '../links.ts';
-import { baseName, workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts';
-import { findWorkspaceFiles } from '../tools/workspace-search.ts';
+import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
 const MAX_ITEMS = 12;
-const MAX_FOLDERS = 3;
-/** Milliseconds for which a list of the workspace’s files is used. */
-const LISTING_MS = 3_000;
 
 interface Special {
   readonly id: string;
@@ -39,7 +35,6 @@ export class Complete implements vscode.Disposable {
   /** The offered symbols, by item id. */
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
   #query = 0;
-  #listing: { readonly at: number; readonly paths: Promise<readonly string[]> } | undefined;
 
   constructor(attach: Attach) {
     this.#attach = attach;
@@ -164,28 +159,34 @@ export class Complete implements vscode.Disposable {
     const open = vscode.window.tabGroups.all
       .flatMap(({ tabs }) => tabs)
       .flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
-    const all = await this.#paths();
-    const listed = new Set(all);
-    const shown = [...new Set([...this.#recent, ...open].map(workspaceRelativePath))].filter((path) =>
-      listed.has(path),
-    );
-    const names = wanted === '' ? [] : all.filter((path) => baseName(path).toLowerCase().includes(wanted));
-    // A name that begins with the text before others.
-    const starts = names.filter((path) => baseName(path).toLowerCase().startsWith(wanted));
-    const matching = new Set([...shown, ...starts, ...names].filter((path) => path.toLowerCase().includes(wanted)));
-    const files = [...matching].slice(0, MAX_ITEMS - 4).map((path) => item(path, 'file'));
-    const folders = wanted === '' ? [] : foldersNamed(all, wanted).map((path) => item(path, 'folder'));
-    return (await Promise.all([...folders, ...files])).flat().slice(0, MAX_ITEMS - 3);
+    const pattern = wanted === '' ? undefined : `**/*${[...wanted].map(anyCase).join('')}*`;
+    const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
+    const uris = new Map([...this.#recent, ...open, ...found].map((uri) => [uri.toString(), uri]));
+    const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
+    const files = matching.slice(0, MAX_ITEMS - 4).map((uri) => {
+      const path = workspaceRelativePath(uri);
+      const label = path.slice(path.lastIndexOf('/') + 1);
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', ...mention(label) };
+    });
+    return [...(await this.#folders(wanted)), ...files].slice(0, MAX_ITEMS - 3);
   }
 
-  /** The files of the workspace that are not ignored. They are listed once for the characters of one name. */
-  #paths(): Promise<readonly string[]> {
-    const now = performance.now();
-    if (this.#listing === undefined || now - this.#listing.at > LISTING_MS) {
-      const paths = findWorkspaceFiles(undefined, new AbortController().signal).catch(() => []);
-      this.#listing = { at: now, paths };
+  /** Finds folders by name. Only folders with files, because an empty one has no listing to attach. */
+  async #folders(wanted: string): Promise<CompletionItem[]> {
+    if (wanted === '') return [];
+    const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
+    const found = new Map<string, vscode.Uri>();
+    for (const uri of await vscode.workspace.findFiles(pattern, undefined, 200)) {
+      for (let at = vscode.Uri.joinPath(uri, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
+        const name = at.path.slice(at.path.lastIndexOf('/') + 1);
+        if (name.toLowerCase().includes(wanted)) found.set(at.toString(), at);
+      }
     }
-    return this.#listing.paths;
+    return [...found.values()].slice(0, 3).map((uri) => {
+      const path = workspaceRelativePath(uri);
+      const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', ...mention(label) };
+    });
   }
 
   async #symbolItems(text: string): Promise<CompletionItem[]> {
@@ -211,26 +212,10 @@ function mention(name: string): Pick<CompletionItem, 'insert' | 'attaches'> {
   return { insert: `@${name.replaceAll(/\s+/g, '-')} `, attaches: true };
 }
 
-/** Nothing for a link that leads out of the workspace. */
-async function item(path: string, icon: 'file' | 'folder'): Promise<readonly CompletionItem[]> {
-  const label = icon === 'folder' ? `${baseName(path)}/` : baseName(path);
-  return workspaceFile(path).then(
-    ({ uri }) => [{ id: `file:${uri.toString()}`, label, detail: path, icon, ...mention(label) }],
-    () => [],
-  );
-}
-
-/** Folders with files: an empty one has no listing to attach. */
-function foldersNamed(paths: readonly string[], wanted: string): readonly string[] {
-  const found = new Set<string>();
-  for (const path of paths) {
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const folder = path.slice(0, end);
-      if (baseName(folder).toLowerCase().includes(wanted)) found.add(folder);
-    }
-    if (found.size >= MAX_FOLDERS) break;
-  }
-  return [...found].slice(0, MAX_FOLDERS);
+/** True if `uri` is below a workspace folder and not the folder itself. */
+function isInside(uri: vscode.Uri): boolean {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  return folder !== undefined && folder.uri.path !== uri.path;
 }
 
 function specials(): readonly Special[] {
@@ -240,4 +225,12 @@ function specials(): readonly Special[] {
     { id: 'terminal', detail: vscode.l10n.t('Last output of the terminal'), icon: 'terminal' },
     { id: 'diff', detail: vscode.l10n.t('Changes in Git'), icon: 'git-compare' },
   ];
+}
+
+/** Escapes a character for a glob pattern and matches both cases. */
+function anyCase(character: string): string {
+  const lower = character.toLowerCase();
+  const upper = character.toUpperCase();
+  if (lower !== upper) return `[${lower}${upper}]`;
+  return /[*?[\]{}!]/.test(character) ? '?' : character;
 }

@@ -134,8 +134,3 @@ export async function mayShow(uri: vscode.Uri, mayRead: ((path: string) => boole
   if (!file || cautionFor(file, uri.path, 'read')) return false;
   return mayRead?.(file.relative) ?? true;
 }
-
-/** The last segment of a path with `/`. */
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1) || path;
-}
