@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
 /** Without a key for so long, the user has stopped typing. */
-const PAUSE_MS = 250;
+const PAUSE_MS = 700;
 
 /**
  * An input for the text that the user types while VS Code loads the first page of a window, which takes up to some
