@@ -66,7 +66,7 @@ describe('docs/gateway.md: a first fleet', () => {
       assert.doesNotMatch(err, /parsing|deprecated/);
     } finally {
       const ended = shell.exitCode === null ? once(shell, 'exit') : undefined;
-      process.kill(-(shell.pid ?? 0), 'SIGKILL');
+      if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGKILL');
       await ended;
       await upstream.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

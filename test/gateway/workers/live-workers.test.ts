@@ -81,7 +81,7 @@ describe('live requests of svc serve --workers', () => {
     assert.equal((await harness.ask('up/none')).status, 400);
     await untilShown(all, before);
 
-    process.kill(before[0] ?? 0, 'SIGKILL');
+    process.kill(before[0] ?? assert.fail(), 'SIGKILL');
     // Until the first process has noticed it, connections may still go to the killed worker.
     await harness.gateway.logged('worker-ended');
     const old = new Set(before);

@@ -73,8 +73,9 @@ describe('svc serve --workers', () => {
     };
     await ask(30);
     await untilEqual('they are counted', () => count('requests_total'), 30);
+    await until('a request is logged', () => answeredBy(gateway).size > 0);
     const [victim] = answeredBy(gateway);
-    process.kill(victim ?? 0, 'SIGKILL');
+    process.kill(victim ?? assert.fail(), 'SIGKILL');
     await gateway.logged('a worker ended: it is started again');
     await ask(10);
     gateway.child.kill('SIGUSR2');
@@ -159,7 +160,7 @@ describe('svc serve --workers', () => {
     const gateway = await serve();
     const [first] = workers(gateway);
     assert.equal(workers(gateway).length, WORKERS);
-    process.kill(first ?? 0, 'SIGKILL');
+    process.kill(first ?? assert.fail(), 'SIGKILL');
     await gateway.logged('worker-ended');
     await until('it is replaced', () => workers(gateway).length === WORKERS && !workers(gateway).includes(first ?? 0));
     for (let sent = 0; sent < 10; sent += 1) assert.equal(await status(gateway, key), 200);
