@@ -19,7 +19,10 @@ interface Found {
   score: number;
 }
 
-/** An answer of a language is used for so long. One without a declaration in another file is asked for again: its project may have loaded. */
+/**
+ * Milliseconds for which an answer of a language is used. One without a declaration in another file is asked for again
+ * earlier, because its project may have loaded.
+ */
 const KEPT_MS = 60_000;
 const FIRST_RETRY_MS = 3_000;
 const LAST_RETRY_MS = 12_000;
