@@ -131,7 +131,9 @@ function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Mo
 function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Model | undefined> {
   return new Promise((resolve) => {
     picker.onDidAccept(() => {
-      const [item] = picker.selectedItems;
+      // VS Code names selected items by their index in the list that it shows. If the list has just been drawn again,
+      // that index is another model here, and `activeItems` has what is focused.
+      const item = picker.activeItems[0] ?? picker.selectedItems[0];
       resolve(item?.model);
       picker.hide();
       if (item?.run === 'add-provider') void vscode.commands.executeCommand('svc.provider.add');
