@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Attachment, textAttachment } from '../../src/chat/attachment.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
+import { Composer } from '../../src/extension/chat/composer.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
-import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
+import type { MessageSources } from '../../src/extension/chat/outgoing-message.ts';
+import { Surface, type SurfaceOwner } from '../../src/extension/chat/surface.ts';
+import type { MentionTopic } from '../../src/extension/chat/surface-topic.ts';
 import { until } from '../gateway/until.ts';
 import { pausedConversations } from './paused-conversations.ts';
 
@@ -22,10 +24,8 @@ describe('ChatSurface', () => {
   let resume: () => void;
   let conversations: Conversations;
   let say: (message: unknown) => void;
-  let promptFile: SurfaceHost['promptFile'];
-  let attachItem: SurfaceHost['attachItem'];
-  /** Commands that the user was told do not exist. */
-  let unknown: string[];
+  let promptFile: MessageSources['fillPrompt'];
+  let attachItem: () => Promise<readonly Attachment[]>;
   /** Names that were looked up in messages. */
   let lookedUp: string[];
 
@@ -38,7 +38,6 @@ describe('ChatSurface', () => {
     promptFile = async () => undefined;
     attachItem = NOTHING;
     lookedUp = [];
-    unknown = [];
     ({ conversations, resume } = pausedConversations(folder));
     conversation = conversations.create();
     const webview = {
@@ -48,47 +47,44 @@ describe('ChatSurface', () => {
         return { dispose: () => undefined };
       },
     };
-    const host: SurfaceHost = {
-      model: () => null,
-      setup: () => ({ kind: 'none' }),
-      setKey: () => undefined,
-      trusted: () => true,
-      hasHistory: async () => true,
-      newId: () => randomUUID(),
-      ignored: () => assert.fail('a message was not understood'),
-      failed: (error) => failures.push(error),
-      refused: () => undefined,
-      hold: (held, work) => conversations.hold(held, work),
-      show: async () => undefined,
-      history: async () => undefined,
-      complete: async () => undefined,
+    const nothing = { handle: () => undefined };
+    const attachments = { ...nothing, forCommand: NOTHING };
+    const mentions: MentionTopic & MessageSources['mentions'] = {
       mentioned: async (text, _mention, answered) => {
         const names = [...text.matchAll(/@(\S+)/g)].map(([, name = '']) => name);
         lookedUp.push(...names.filter((name) => !answered.has(name)));
         return { text, attachments: [] };
       },
-      attachItem: (item) => attachItem(item),
-      attachUris: NOTHING,
-      pickAttachments: NOTHING,
-      commandAttachment: NOTHING,
-      promptFile: (name) => promptFile(name),
-      unknownCommand: (name) => unknown.push(name),
-      contextChips: () => [],
-      contextAttachments: NOTHING,
-      toggleContext: async () => undefined,
-      viewCall: async () => undefined,
-      waitsElsewhere: () => undefined,
-      followChanges: () => ({ dispose: () => undefined }),
-      turn: async () => undefined,
-      code: async () => undefined,
-      copy: async () => undefined,
-      openLink: async () => undefined,
-      existingPaths: async () => [],
-      openPath: async () => undefined,
-      diagramScript: async () => '',
-      run: () => undefined,
+      handle: async (message, page) => {
+        if (message.type === 'complete') return;
+        page.conversation.answer(message.name);
+        await page.attachLater(attachItem());
+      },
     };
-    surface = new Surface(webview, host, conversation);
+    const context = { ...nothing, chips: [], attachments: NOTHING };
+    const failed = (error: unknown) => void failures.push(error);
+    const fillPrompt = (name: string) => promptFile(name);
+    const owner: SurfaceOwner = {
+      conversations,
+      topics: {
+        composer: new Composer({ conversations, failed, sources: { attachments, mentions, context, fillPrompt } }),
+        attachments,
+        mentions,
+        context,
+        calls: nothing,
+        changes: { ...nothing, follow: () => ({ dispose: () => undefined }) },
+        answers: nothing,
+        commands: nothing,
+      },
+      model: () => null,
+      setup: () => ({ kind: 'none' }),
+      trusted: () => true,
+      show: async () => undefined,
+      showHistory: async () => undefined,
+      ignored: () => assert.fail('a message was not understood'),
+      failed,
+    };
+    surface = new Surface(webview, owner, conversation);
   });
   afterEach(async () => {
     resume();
@@ -102,13 +98,15 @@ describe('ChatSurface', () => {
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
 
-  it('ChatSurface: an unknown command is reported and stays in the input; with a blank before it, it is a text', async () => {
+  it('ChatSurface: an unknown command stays in the input; with a blank before it, it is a text', async () => {
+    const asked: string[] = [];
+    promptFile = async (name) => void asked.push(name);
     say({ type: 'ready' });
     say({ type: 'send', text: '/reveiw the diff' });
     await until('the text is back', () =>
       posted.some((each) => each.type === 'draft' && each.text === '/reveiw the diff'),
     );
-    assert.deepEqual(unknown, ['reveiw']);
+    assert.deepEqual(asked, ['reveiw']);
     assert.deepEqual(conversation.session.messages, []);
     for (const text of [' /tmp is full', '/etc/hosts is empty']) say({ type: 'send', text });
     resume();
@@ -120,7 +118,7 @@ describe('ChatSurface', () => {
       '/tmp is full',
       '/etc/hosts is empty',
     ]);
-    assert.deepEqual(unknown, ['reveiw']);
+    assert.deepEqual(asked, ['reveiw']);
   });
 
   it('ChatSurface: the input gets the focus when the page is ready, also when the page was hidden and is loaded again', () => {

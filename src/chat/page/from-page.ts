@@ -100,7 +100,15 @@ const fromPage = z.union([
   z.object({ type: z.literal('open-link'), href: text, shown: text }),
 ]);
 
-export type FromPage = z.infer<typeof fromPage>;
+/** One member for each type, so that `FromPageOf` finds it. */
+type Each<Message extends { readonly type: string }> = Message extends unknown
+  ? { [Type in Message['type']]: Message & { readonly type: Type } }[Message['type']]
+  : never;
+
+export type FromPage = Each<z.infer<typeof fromPage>>;
+
+/** The messages of some types. */
+export type FromPageOf<Type extends FromPage['type']> = Extract<FromPage, { readonly type: Type }>;
 
 /** Parses a message from the page; undefined if it is not valid. */
 export function parseFromPage(value: unknown): FromPage | undefined {

@@ -116,6 +116,11 @@ export class OpenConversation {
     return sent;
   }
 
+  /** Adds to `answered`. */
+  answer(name: string): void {
+    this.answered = new Set([...this.answered, name]);
+  }
+
   /** Applies what another window wrote. It must not be written again, because that would revert later changes. */
   catchUp(elsewhere: Transcript): void {
     this.#reading = true;

@@ -1,26 +1,30 @@
 import type { Attachment } from '../../chat/attachment.ts';
-import type { FromPage } from '../../chat/page/from-page.ts';
+import type { FromPageOf } from '../../chat/page/from-page.ts';
 import { expandCommand, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import type { AnswerOptions } from '../../chat/session/answer-options.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
 import type { FilledPrompt } from './context/prompt-files.ts';
 
-/** What a message of the user is completed from. */
+/** The parts that complete a message of the user. */
 export interface MessageSources {
-  /** The default attachments of a slash command. */
-  readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
-  /** The filled prompt file for `/name`. Undefined: there is none. */
-  readonly promptFile: (name: string) => Promise<FilledPrompt | 'cancelled' | undefined>;
-  /** Tells the user that there is no such command or prompt file. */
-  readonly unknownCommand: (name: string) => void;
-  /** The open file, unless it is switched off. */
-  readonly contextAttachments: () => Promise<readonly Attachment[]>;
-  /** Looks up the names after `@` in a message, except those that are answered already. */
-  readonly mentioned: (
-    text: string,
-    mention: Extract<FromPage, { type: 'send' }>['mention'],
-    answered: ReadonlySet<string>,
-  ) => Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
+  readonly attachments: {
+    /** The default attachments of a slash command. */
+    forCommand(command: SlashCommand): Promise<readonly Attachment[]>;
+  };
+  readonly mentions: {
+    /** Looks up the names after `@` in a message, except those that are answered already. */
+    mentioned(
+      text: string,
+      mention: FromPageOf<'send'>['mention'],
+      answered: ReadonlySet<string>,
+    ): Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
+  };
+  readonly context: {
+    /** The open file, unless it is switched off. */
+    attachments(): Promise<readonly Attachment[]>;
+  };
+  /** The filled prompt file for `/name`. Undefined: the user cancelled an input, or was told that there is none. */
+  readonly fillPrompt: (name: string) => Promise<FilledPrompt | undefined>;
 }
 
 /**
@@ -32,12 +36,12 @@ export interface MessageSources {
  */
 export async function newMessage(
   sources: MessageSources,
-  { text, mention, plan }: Extract<FromPage, { type: 'send' }>,
+  { text, mention, plan }: FromPageOf<'send'>,
   attachments: readonly Attachment[],
   answered: ReadonlySet<string>,
 ): Promise<Outgoing | undefined> {
   const known = new Set([...answered, ...attachments.flatMap(attachmentNames)]);
-  const named = await sources.mentioned(text, mention, known);
+  const named = await sources.mentions.mentioned(text, mention, known);
   const all = [...attachments, ...named.attachments];
   const outgoing = await expandMessage(sources, named.text.trimEnd(), all, plan ? { plan: true } : undefined);
   return outgoing && withContext(sources, outgoing);
@@ -57,17 +61,13 @@ export async function expandMessage(
   const own = options === undefined ? {} : { options };
   const { command, text: expanded } = expandCommand(text);
   if (command) {
-    const sent = attachments.length > 0 ? attachments : await sources.commandAttachment(command);
+    const sent = attachments.length > 0 ? attachments : await sources.attachments.forCommand(command);
     return { text, prompt: expanded, attachments: sent, ...own };
   }
   const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
   if (name === undefined) return { text: text.trim(), attachments, ...own };
-  const filled = await sources.promptFile(name);
-  if (filled === 'cancelled') return undefined;
-  if (filled === undefined) {
-    sources.unknownCommand(name);
-    return undefined;
-  }
+  const filled = await sources.fillPrompt(name);
+  if (filled === undefined) return undefined;
   const rest = text.slice(name.length + 1).trim();
   const prompt = [filled.prompt, rest].filter(Boolean).join('\n\n');
   return { text, prompt, attachments, options: { ...filled.options, ...options } };
@@ -77,7 +77,7 @@ export async function expandMessage(
 export async function withContext(sources: MessageSources, outgoing: Outgoing): Promise<Outgoing> {
   const { attachments = [] } = outgoing;
   const attached = new Set(attachments.map(attachedPath));
-  const context = (await sources.contextAttachments()).filter((each) => !attached.has(attachedPath(each)));
+  const context = (await sources.context.attachments()).filter((each) => !attached.has(attachedPath(each)));
   return { ...outgoing, attachments: [...attachments, ...context] };
 }
 

@@ -1,84 +1,64 @@
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
-import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
+import { type Attachment, attachmentChip } from '../../chat/attachment.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
-import type { CompletionItem, ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
-import { isCompact } from '../../chat/page/slash-commands.ts';
+import type { ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
 import { CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
-import type { ChatSession, Outgoing } from '../../chat/session/session.ts';
-import { type OpenConversation, withMessage } from './conversations.ts';
-import { expandMessage, type MessageSources, newMessage } from './outgoing-message.ts';
+import type { ChatSession } from '../../chat/session/session.ts';
+import { type Conversations, type OpenConversation, withMessage } from './conversations.ts';
+import type {
+  AnswerTopic,
+  AttachTopic,
+  CallTopic,
+  ChangeTopic,
+  CommandTopic,
+  ComposerTopic,
+  ContextTopic,
+  MentionTopic,
+  TopicPage,
+} from './surface-topic.ts';
 
-/** The dependencies of a surface. */
-export interface SurfaceHost extends MessageSources {
+/** Each topic handles its own messages of the page. */
+export interface SurfaceTopics {
+  readonly composer: ComposerTopic;
+  readonly attachments: AttachTopic;
+  readonly mentions: MentionTopic;
+  /** What each message carries besides its attachments. */
+  readonly context: ContextTopic & { readonly chips: readonly ContextChip[] };
+  readonly calls: CallTopic;
+  readonly changes: ChangeTopic & {
+    /** Reviews what the answers of a session change, and shows it now and after each change. */
+    follow(session: ChatSession, show: (turns: readonly TurnSummary[]) => void): { dispose(): void };
+  };
+  readonly answers: AnswerTopic;
+  readonly commands: CommandTopic;
+}
+
+/** The chat that surfaces belong to. */
+export interface SurfaceOwner {
+  readonly conversations: Conversations;
+  readonly topics: SurfaceTopics;
   readonly model: () => ModelView | null;
   readonly setup: () => ModelSetup;
   readonly trusted: () => boolean;
-  /** Whether there are conversations to show. */
-  readonly hasHistory: () => Promise<boolean>;
-  readonly newId: () => string;
+  /** Shows another conversation in the surface; without an id, a new one. */
+  readonly show: (surface: Surface, id?: string) => Promise<void>;
+  /** Lets the user choose a conversation. */
+  readonly showHistory: (surface: Surface) => Promise<void>;
   /** The page sent an unknown message. */
   readonly ignored: () => void;
   /** Shows an error to the user. */
   readonly failed: (error: unknown) => void;
-  /** The page could not read a dropped or pasted item. */
-  readonly refused: (name: string, why: Extract<FromPage, { type: 'attach-refused' }>['why']) => void;
-  /** Keeps the conversation open during the work, also if no surface shows it any longer. */
-  readonly hold: <T>(conversation: OpenConversation, work: () => Promise<T>) => Promise<T>;
-  /** Shows another conversation in the surface; without an id, a new one. */
-  readonly show: (surface: Surface, id?: string) => Promise<void>;
-  readonly history: (surface: Surface) => Promise<void>;
-  /** Finds completions for `@` and `/` and shows them as they become known. */
-  readonly complete: (
-    trigger: '@' | '/',
-    text: string,
-    show: (items: readonly CompletionItem[]) => void,
-  ) => Promise<void>;
-  readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
-  readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
-  readonly pickAttachments: () => Promise<readonly Attachment[]>;
-  /** What each message carries besides its attachments. */
-  readonly contextChips: () => readonly ContextChip[];
-  readonly toggleContext: (chip: string) => Promise<void>;
-  /** Shows the changes of a call that waits for a decision. */
-  readonly viewCall: (session: ChatSession, call: string) => Promise<void>;
-  /** Reviews what the answers of a session change, and shows it now and after each change. */
-  readonly followChanges: (session: ChatSession, show: (turns: readonly TurnSummary[]) => void) => { dispose(): void };
-  readonly turn: (session: ChatSession, message: Extract<FromPage, { type: 'turn' | 'restore' }>) => Promise<void>;
-  /** The user answered a call that waits in another window. */
-  readonly waitsElsewhere: () => void;
-  readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
-  readonly copy: (text: string) => Promise<void>;
-  readonly openLink: (href: string, shown: string) => Promise<void>;
-  /** The paths that are files of the workspace. */
-  readonly existingPaths: (paths: readonly string[]) => Promise<readonly string[]>;
-  readonly openPath: (path: string) => Promise<void>;
-  /** The script of the frame in which diagrams are drawn. */
-  readonly diagramScript: () => Promise<string>;
-  readonly run: (
-    command:
-      | 'pick-model'
-      | 'choose-tools'
-      | 'add-provider'
-      | 'add-local'
-      | 'add-gateway'
-      | 'import-providers'
-      | 'open-settings'
-      | 'review-origin'
-      | 'show-log',
-  ) => void;
-  /** @param provider id; absent: the user chooses. */
-  readonly setKey: (provider: string | undefined) => void;
 }
 
 /** The part of a webview that is used to communicate. */
 type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
 
 /** A page and its conversation. VS Code may destroy and recreate the page at any time. */
-export class Surface {
+export class Surface implements TopicPage {
   readonly #webview: Page;
-  readonly #host: SurfaceHost;
+  readonly #owner: SurfaceOwner;
   readonly #subscription: vscode.Disposable;
   #feed: PageFeed;
   #conversation: OpenConversation;
@@ -92,9 +72,9 @@ export class Surface {
   #turnSubscription: { dispose(): void } | undefined;
   #turns: readonly TurnSummary[] = [];
 
-  constructor(webview: Page, host: SurfaceHost, conversation: OpenConversation) {
+  constructor(webview: Page, owner: SurfaceOwner, conversation: OpenConversation) {
     this.#webview = webview;
-    this.#host = host;
+    this.#owner = owner;
     this.#conversation = conversation;
     conversation.users += 1;
     this.#feed = this.#createFeed();
@@ -131,19 +111,19 @@ export class Surface {
   }
 
   postModel(): void {
-    this.#post({ type: 'model', model: this.#host.model(), setup: this.#host.setup() });
-    void this.#host.hasHistory().then((history) => {
-      this.#post({ type: 'workspace', trusted: this.#host.trusted(), history });
+    this.post({ type: 'model', model: this.#owner.model(), setup: this.#owner.setup() });
+    void this.#owner.conversations.history.any().then((history) => {
+      this.post({ type: 'workspace', trusted: this.#owner.trusted(), history });
     });
   }
 
   postContext(): void {
-    this.#post({ type: 'context', chips: this.#host.contextChips() });
+    this.post({ type: 'context', chips: this.#owner.topics.context.chips });
   }
 
   /** Focuses the input now, or as soon as the page is ready. */
   focusInput(): void {
-    if (this.#ready) this.#post({ type: 'focus' });
+    if (this.#ready) this.post({ type: 'focus' });
     else this.#focusWanted = true;
   }
 
@@ -180,23 +160,16 @@ export class Surface {
     const kept = draft.attachments.filter((each) => !known.has(attachmentKey(each)));
     conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
     if (conversation !== this.#conversation) return;
-    this.#postAttachments();
+    this.showAttachments();
     this.focusInput();
   }
 
   /** The user may send the message or open another conversation before the attachments are there. */
-  async #attachLater(created: Promise<readonly Attachment[]>): Promise<void> {
+  async attachLater(created: Promise<readonly Attachment[]>): Promise<void> {
     const conversation = this.#conversation;
-    await this.#host.hold(conversation, async () => this.attach(await conversation.attaching(created), conversation));
-  }
-
-  /** Sends a message for a command of the editor. */
-  async send(text: string, attachments: readonly Attachment[]): Promise<void> {
-    const conversation = this.#conversation;
-    await this.#host.hold(conversation, async () => {
-      const outgoing = await expandMessage(this.#host, text, attachments);
-      if (outgoing) await conversation.session.send(outgoing);
-    });
+    await this.#owner.conversations.hold(conversation, async () =>
+      this.attach(await conversation.attaching(created), conversation),
+    );
   }
 
   #createFeed(): PageFeed {
@@ -207,40 +180,32 @@ export class Surface {
     this.#queueSubscription = session.onQueueChange(() => this.#postQueue());
     this.#turns = [];
     this.#turnSubscription?.dispose();
-    this.#turnSubscription = this.#host.followChanges(session, (turns) => {
+    this.#turnSubscription = this.#owner.topics.changes.follow(session, (turns) => {
       this.#turns = turns;
       this.#postTurns();
     });
-    return new PageFeed(session, (message) => this.#post(message));
+    return new PageFeed(session, (message) => this.post(message));
   }
 
   #receive(value: unknown): void {
     const message = parseFromPage(value);
     if (!message) {
-      this.#host.ignored();
+      this.#owner.ignored();
       return;
     }
-    this.#handle(message).catch((error: unknown) => this.#host.failed(error));
+    this.#handle(message).catch((error: unknown) => this.#owner.failed(error));
   }
 
   async #handle(message: FromPage): Promise<void> {
     const { session } = this.#conversation;
+    const { topics } = this.#owner;
     switch (message.type) {
       case 'ready':
-        if (this.#early) await this.#addEarly();
-        this.#ready = true;
-        this.#postAll();
-        if (this.#focusWanted) this.focusInput();
-        this.#focusWanted = false;
-        return;
+        return this.#start();
       case 'resync':
         return this.#feed.snapshot();
-      case 'send':
-        return this.#send(message);
       case 'carry-out-plan':
         return session.send({ text: CARRY_OUT_PLAN });
-      case 'edit':
-        return this.#edit(message.message, message.text);
       case 'regenerate':
         return session.regenerate(message.message);
       case 'continue':
@@ -253,78 +218,43 @@ export class Surface {
         return session.stop();
       case 'select':
         return session.select(message.message);
-      case 'decide':
-        if (!session.decide(message.call, message.decision) && !session.running) this.#host.waitsElsewhere();
-        return;
-      case 'preview':
-        if (!session.waitingCall(message.call) && !session.running) return this.#host.waitsElsewhere();
-        return this.#host.viewCall(session, message.call);
-      case 'turn':
-      case 'restore':
-        return this.#host.turn(session, message);
       case 'queue-remove':
         return void session.takeQueued(message.message);
-      case 'queue-edit':
-        return this.#editQueued(message.message);
       case 'queue-send':
         return session.sendNow(message.message);
       case 'new-conversation':
-        return this.#host.show(this);
+        return this.#owner.show(this);
       case 'show-history':
-        return this.#host.history(this);
-      default:
-        return this.#handleDraft(message);
-    }
-  }
-
-  async #handleDraft(message: FromPage): Promise<void> {
-    const { draft } = this.#conversation;
-    switch (message.type) {
+        return this.#owner.showHistory(this);
       case 'draft':
-        this.#conversation.draft = { ...draft, text: message.text };
-        return;
       case 'detach':
-        for (const each of draft.attachments) if (each.id === message.attachment) this.#answer(each.label);
-        this.#conversation.draft = {
-          ...draft,
-          attachments: draft.attachments.filter(({ id }) => id !== message.attachment),
-        };
-        return this.#postAttachments();
+      case 'send':
+      case 'edit':
+      case 'queue-edit':
+        return topics.composer.handle(message, this);
       case 'attach':
-        return this.#attachLater(this.#host.pickAttachments());
-      case 'attach-item':
-        this.#answer(message.name);
-        return this.#attachLater(this.#host.attachItem(message.item));
-      case 'toggle-context':
-        return this.#host.toggleContext(message.chip);
       case 'attach-uris':
-        return this.#attachLater(this.#host.attachUris(message.uris));
-      case 'attach-media': {
-        const { name, mediaType, base64, preview } = message;
-        const attachment = mediaAttachment(this.#host.newId(), name, mediaType, base64);
-        if (attachment) this.attach([preview === undefined ? attachment : { ...attachment, preview }]);
-        return;
-      }
+      case 'attach-media':
       case 'attach-refused':
-        return this.#host.refused(message.name, message.why);
-      case 'complete': {
-        const { query, trigger, text } = message;
-        return this.#host.complete(trigger, text, (items) => this.#post({ type: 'completions', query, items }));
-      }
+        return topics.attachments.handle(message, this);
+      case 'complete':
+      case 'attach-item':
+        return topics.mentions.handle(message, this);
+      case 'toggle-context':
+        return topics.context.handle(message, this);
+      case 'decide':
+      case 'preview':
+        return topics.calls.handle(message, this);
+      case 'turn':
+      case 'restore':
+        return topics.changes.handle(message, this);
       case 'code':
-        return this.#host.code(message);
       case 'copy':
-        return this.#host.copy(message.text);
       case 'open-link':
-        return this.#host.openLink(message.href, message.shown);
-      case 'check-paths': {
-        const { paths } = message;
-        return this.#post({ type: 'paths', paths, found: await this.#host.existingPaths(paths) });
-      }
+      case 'check-paths':
       case 'open-path':
-        return this.#host.openPath(message.path);
       case 'load-diagram-script':
-        return this.#post({ type: 'diagram-script', text: await this.#host.diagramScript() });
+        return topics.answers.handle(message, this);
       case 'pick-model':
       case 'choose-tools':
       case 'add-provider':
@@ -334,92 +264,20 @@ export class Surface {
       case 'open-settings':
       case 'review-origin':
       case 'show-log':
-        return this.#host.run(message.type);
       case 'set-key':
-        return this.#host.setKey(message.provider);
+        return topics.commands.handle(message, this);
+      default:
+        message satisfies never;
     }
   }
 
-  /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
-  async #send(sending: Extract<FromPage, { type: 'send' }>): Promise<void> {
-    const { text } = sending;
-    const conversation = this.#conversation;
-    const { session, draft } = conversation;
-    const compacts = isCompact(text) && !session.running;
-    conversation.draft = { ...draft, text: '', attachments: compacts ? draft.attachments : [] };
-    this.#postAttachments();
-    if (compacts) return session.compact();
-    await this.#host.hold(conversation, async () => {
-      const { answer } = await this.#sendInOrder(conversation, sending, draft.attachments);
-      await answer;
-    });
-  }
-
-  /** Resolves when the message is sent, with the promise of its answer, or is put back into the draft. */
-  async #sendInOrder(
-    conversation: OpenConversation,
-    sending: Extract<FromPage, { type: 'send' }>,
-    attachments: readonly Attachment[],
-  ): Promise<{ readonly answer?: Promise<void> }> {
-    const { text } = sending;
-    const { answered } = conversation;
-    conversation.answered = new Set();
-    const message = { text, attachments };
-    const sent = conversation.keepUnsent(message);
-    const attaching = conversation.takeAttaching();
-    // Its failure is handled when it is its turn.
-    attaching.catch(() => undefined);
-    return conversation.inOrder(async () => {
-      const outgoing = await this.#complete(sending, attachments, attaching, answered);
-      const answer = outgoing && conversation.session.send(outgoing);
-      if (!answer) conversation.draft = withMessage(conversation.draft, message);
-      sent();
-      if (!answer && conversation === this.#conversation) this.#postDraft();
-      return answer === undefined ? {} : { answer };
-    });
-  }
-
-  /** Undefined: the message cannot be sent. */
-  async #complete(
-    sending: Extract<FromPage, { type: 'send' }>,
-    attachments: readonly Attachment[],
-    attaching: Promise<readonly Attachment[]>,
-    answered: ReadonlySet<string>,
-  ): Promise<Outgoing | undefined> {
-    try {
-      return await newMessage(this.#host, sending, [...attachments, ...(await attaching)], answered);
-    } catch (error) {
-      this.#host.failed(error);
-      return undefined;
-    }
-  }
-
-  #answer(name: string): void {
-    this.#conversation.answered = new Set([...this.#conversation.answered, name]);
-  }
-
-  /** Puts a waiting message back into the input, before what is there. */
-  #editQueued(id: string): void {
-    const conversation = this.#conversation;
-    const message = conversation.session.takeQueued(id);
-    if (!message) return;
-    const { text, attachments = [] } = message;
-    conversation.draft = withMessage(conversation.draft, { text, attachments });
-    this.#postDraft();
-    this.focusInput();
-  }
-
-  /** An edit that cannot be sent becomes a draft, as the page has closed its box. */
-  async #edit(message: string, text: string): Promise<void> {
-    const conversation = this.#conversation;
-    const { session } = conversation;
-    const edited = session.transcript.messages.find(({ id }) => id === message);
-    await this.#host.hold(conversation, async () => {
-      const outgoing = await expandMessage(this.#host, text, edited?.attachments ?? [], edited?.options);
-      if (outgoing && !session.running) return session.edit(message, outgoing);
-      conversation.draft = withMessage(conversation.draft, { text, attachments: [] });
-      if (conversation === this.#conversation) this.#postDraft();
-    });
+  /** The page is loaded. */
+  async #start(): Promise<void> {
+    if (this.#early) await this.#addEarly();
+    this.#ready = true;
+    this.#postAll();
+    if (this.#focusWanted) this.focusInput();
+    this.#focusWanted = false;
   }
 
   #postAll(): void {
@@ -432,7 +290,7 @@ export class Surface {
   }
 
   #postTurns(): void {
-    this.#post({ type: 'turns', turns: this.#turns });
+    this.post({ type: 'turns', turns: this.#turns });
   }
 
   #postQueue(): void {
@@ -441,19 +299,23 @@ export class Surface {
       text,
       attachments: attachments.map(attachmentChip),
     }));
-    this.#post({ type: 'queue', messages });
+    this.post({ type: 'queue', messages });
   }
 
   #postDraft(): void {
     const { text, attachments } = this.#conversation.draft;
-    this.#post({ type: 'draft', text, attachments: attachments.map(attachmentChip) });
+    this.post({ type: 'draft', text, attachments: attachments.map(attachmentChip) });
   }
 
-  #postAttachments(): void {
-    this.#post({ type: 'draft', attachments: this.#conversation.draft.attachments.map(attachmentChip) });
+  showDraft(conversation: OpenConversation): void {
+    if (conversation === this.#conversation) this.#postDraft();
   }
 
-  #post(message: ToPage): void {
+  showAttachments(): void {
+    this.post({ type: 'draft', attachments: this.#conversation.draft.attachments.map(attachmentChip) });
+  }
+
+  post(message: ToPage): void {
     void this.#webview.postMessage(message);
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { Attach } from '../../../src/extension/chat/attachments/attach.ts';
-import { Complete } from '../../../src/extension/chat/attachments/mention-completions.ts';
+import { Mentions } from '../../../src/extension/chat/attachments/mentions.ts';
 import { ConversationContext } from '../../../src/extension/chat/context/conversation-context.ts';
 import { instructionFiles } from '../../../src/extension/chat/context/instruction-files.ts';
 import { fillPrompt, promptFiles } from '../../../src/extension/chat/context/prompt-files.ts';
@@ -131,12 +131,12 @@ describe('what is sent with each message', () => {
     await until('main.ts:1-2');
     assert.equal((await context.attachments())[0]?.text, 'const first = 1;\nconst');
     assert.match(await context.instructions([]), /Instructions of the user from AGENTS\.md:\nRoot rules\./);
-    await context.toggle('AGENTS.md');
-    await context.toggle('editor');
+    await context.handle({ type: 'toggle-context', chip: 'AGENTS.md' });
+    await context.handle({ type: 'toggle-context', chip: 'editor' });
     assert.ok(labels().includes('AGENTS.md off') && labels().includes('main.ts:1-2 off'), labels().join());
     assert.doesNotMatch(await context.instructions([]), /Root rules/);
     assert.deepEqual(await context.attachments(), []);
-    await context.toggle('AGENTS.md');
+    await context.handle({ type: 'toggle-context', chip: 'AGENTS.md' });
     assert.match(await context.instructions([]), /Root rules/);
     context.dispose();
   });
@@ -163,7 +163,7 @@ describe('what is sent with each message', () => {
   });
 
   it('mentions: names in the message are attached, also one whose list had not arrived', async () => {
-    const complete = new Complete(new Attach(newId));
+    const complete = new Mentions(new Attach(newId));
     const { text, attachments } = await complete.mentioned('compare @packages/app/src/main.ts, with @only-h', {
       from: 40,
       text: 'only-h',
@@ -175,7 +175,7 @@ describe('what is sent with each message', () => {
   });
 
   it('mentions: recently shown files are offered first', async () => {
-    const complete = new Complete(new Attach(newId));
+    const complete = new Mentions(new Attach(newId));
     await open('packages/lib/src/only-here.ts');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     let labels: readonly string[] = [];

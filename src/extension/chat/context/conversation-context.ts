@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import { defined } from '../../../base/json.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
+import type { FromPageOf } from '../../../chat/page/from-page.ts';
 import type { ContextChip } from '../../../chat/page/page-messages.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
+import type { ContextTopic } from '../surface-topic.ts';
 import { workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
 import { isShareable } from './shareable.ts';
@@ -27,7 +29,7 @@ export interface ContextDeps {
 }
 
 /** What each message carries besides its attachments: instruction files, and the open file with its selection. */
-export class ConversationContext implements vscode.Disposable {
+export class ConversationContext implements ContextTopic, vscode.Disposable {
   readonly #deps: ContextDeps;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
@@ -44,8 +46,11 @@ export class ConversationContext implements vscode.Disposable {
     );
     const later = () => this.#refreshLater();
     this.#subscriptions = vscode.Disposable.from(
-      ...[this.#changed, watcher],
-      ...[watcher.onDidChange(later), watcher.onDidCreate(later), watcher.onDidDelete(later)],
+      this.#changed,
+      watcher,
+      watcher.onDidChange(later),
+      watcher.onDidCreate(later),
+      watcher.onDidDelete(later),
       vscode.window.onDidChangeActiveTextEditor((editor) => {
         if (editor) this.#editor = editor;
         later();
@@ -68,9 +73,9 @@ export class ConversationContext implements vscode.Disposable {
   }
 
   /** Switches a chip on or off, for this workspace. */
-  async toggle(id: string): Promise<void> {
+  async handle({ chip }: FromPageOf<'toggle-context'>): Promise<void> {
     const off = this.#off;
-    const next = off.includes(id) ? off.filter((each) => each !== id) : [...off, id];
+    const next = off.includes(chip) ? off.filter((each) => each !== chip) : [...off, chip];
     await this.#deps.memory.update(OFF, next);
     await this.#refresh();
   }

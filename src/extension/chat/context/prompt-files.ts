@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { expandPrompt, type PromptFile, readPromptFile } from '../../../chat/prompts/prompt-file.ts';
 import type { AnswerOptions } from '../../../chat/session/answer-options.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { showWarning } from '../../foreign-text.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { filesIn } from './folder-files.ts';
 import { isShareable } from './shareable.ts';
@@ -25,10 +26,18 @@ export async function promptFiles(): Promise<readonly FoundPrompt[]> {
   return prompts.flat().sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The prompt for `/name`, with its variables filled in. Undefined: there is none. Asks for its inputs. */
-export async function fillPrompt(name: string): Promise<FilledPrompt | 'cancelled' | undefined> {
+/**
+ * The prompt for `/name`, with its variables filled in. Asks for its inputs.
+ *
+ * @returns undefined if the user cancelled an input, or there is no such prompt, which the user is told.
+ */
+export async function fillPrompt(name: string): Promise<FilledPrompt | undefined> {
   const found = (await promptFiles()).find((prompt) => prompt.name === name);
-  if (!found) return undefined;
+  if (!found) {
+    const text = vscode.l10n.t('There is no command /{0}. To send it as text, write a blank before it.', name);
+    void showWarning(text);
+    return undefined;
+  }
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   const values = {
     ...(editor ? { file: workspaceRelativePath(editor.document.uri) } : {}),
@@ -41,7 +50,7 @@ export async function fillPrompt(name: string): Promise<FilledPrompt | 'cancelle
   const prompt = await expandPrompt(found.body, values, async (input, placeHolder) =>
     vscode.window.showInputBox({ title: `/${name}: ${input}`, placeHolder, ignoreFocusOut: true }),
   );
-  return prompt === undefined ? 'cancelled' : { prompt, options: found.options };
+  return prompt === undefined ? undefined : { prompt, options: found.options };
 }
 
 async function readPrompt(uri: vscode.Uri): Promise<readonly FoundPrompt[]> {

@@ -2,10 +2,12 @@ import * as vscode from 'vscode';
 import type { Checkpoints } from '../../../chat/checkpoints/checkpoints.ts';
 import type { RecordedChange } from '../../../chat/checkpoints/recorded-changes.ts';
 import type { RevertOutcome } from '../../../chat/checkpoints/revert-plan.ts';
+import type { FromPageOf } from '../../../chat/page/from-page.ts';
 import type { TurnSummary } from '../../../chat/page/page-messages.ts';
 import { type ChangedFile, changedFiles } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
 import { ask, showWarning } from '../../foreign-text.ts';
+import type { ChangeTopic, TopicPage } from '../surface-topic.ts';
 import { decodeContent } from '../tools/file-text.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';
 import type { BeforeTexts } from './before-texts.ts';
@@ -13,14 +15,11 @@ import { type ComparedFile, viewFiles } from './compared-files.ts';
 import type { PendingReviews } from './pending-reviews.ts';
 import { SessionReview } from './session-review.ts';
 
-/** Which changes an action of the page is about: those of an answer, or of one call of it. */
-export interface TurnTarget {
-  readonly message: string;
-  readonly call?: string | undefined;
-}
+/** An action on the changes of an answer, or of one call of it. */
+type TurnAction = FromPageOf<'turn'>;
 
 /** The changes that tools made: their summary for each answer, their review in the editor, and the way back. */
-export class TurnChanges {
+export class TurnChanges implements ChangeTopic {
   readonly #reviews: PendingReviews;
   readonly #texts: BeforeTexts;
   readonly #sessions = new Map<string, SessionReview>();
@@ -41,21 +40,25 @@ export class TurnChanges {
     return followed.listen(show);
   }
 
-  act(session: ChatSession, action: 'review' | 'keep' | 'undo' | 'redo', target: TurnTarget): Promise<void> {
-    switch (action) {
+  handle(message: FromPageOf<'turn' | 'restore'>, { conversation: { session } }: TopicPage): Promise<void> {
+    return message.type === 'restore' ? this.#restore(session, message.message) : this.#act(session, message);
+  }
+
+  #act(session: ChatSession, turn: TurnAction): Promise<void> {
+    switch (turn.action) {
       case 'review':
-        return this.#view(session, target);
+        return this.#view(session, turn);
       case 'keep':
-        return this.#keep(session, target);
+        return this.#keep(session, turn);
       case 'undo':
-        return this.#undo(session, target);
+        return this.#undo(session, turn);
       case 'redo':
-        return this.#redo(session, target);
+        return this.#redo(session, turn);
     }
   }
 
   /** Compares the files before and after an answer in one editor. */
-  async #view({ checkpoints }: ChatSession, { message }: TurnTarget): Promise<void> {
+  async #view({ checkpoints }: ChatSession, { message }: TurnAction): Promise<void> {
     if (!checkpoints) return;
     const changes = (await checkpoints.changes(message)).filter(({ state }) => state !== 'undone');
     const files: ComparedFile[] = [];
@@ -63,23 +66,23 @@ export class TurnChanges {
     if (files.length > 0) await viewFiles(vscode.l10n.t('Changes of the answer'), files);
   }
 
-  async #keep({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+  async #keep({ checkpoints }: ChatSession, target: TurnAction): Promise<void> {
     const ids = await targetIds(checkpoints, target, ({ state }) => state === 'applied');
     await checkpoints?.keep(ids);
   }
 
-  async #undo({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+  async #undo({ checkpoints }: ChatSession, target: TurnAction): Promise<void> {
     const ids = await targetIds(checkpoints, target, ({ state }) => state !== 'undone');
     if (checkpoints) await this.#revert((force) => checkpoints.undo(ids, force));
   }
 
-  async #redo({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+  async #redo({ checkpoints }: ChatSession, target: TurnAction): Promise<void> {
     const ids = await targetIds(checkpoints, target, ({ state }) => state === 'undone');
     if (checkpoints) await this.#revert((force) => checkpoints.redo(ids, force));
   }
 
   /** Takes back all changes since a message of the user. */
-  async restore(session: ChatSession, message: string): Promise<void> {
+  async #restore(session: ChatSession, message: string): Promise<void> {
     const { checkpoints } = session;
     const sent = session.transcript.messages.find(({ id }) => id === message);
     if (checkpoints && sent) await this.#revert((force) => checkpoints.restoreTo(sent.createdAt, force));
@@ -119,7 +122,7 @@ export class TurnChanges {
 
 async function targetIds(
   checkpoints: Checkpoints | undefined,
-  { message, call }: TurnTarget,
+  { message, call }: TurnAction,
   matches: (change: RecordedChange) => boolean,
 ): Promise<readonly string[]> {
   const changes = (await checkpoints?.changes(message)) ?? [];

@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
+import type { FromPageOf } from '../../../chat/page/from-page.ts';
 import type { CompletionItem } from '../../../chat/page/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
 import { promptFiles } from '../context/prompt-files.ts';
 import { findLinkedFile } from '../links.ts';
+import type { MentionTopic, TopicPage } from '../surface-topic.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
@@ -27,7 +29,7 @@ interface Mention {
 }
 
 /** Completions for `@` and `/`. The page receives only names; contents stay in the host. */
-export class Complete implements vscode.Disposable {
+export class Mentions implements MentionTopic, vscode.Disposable {
   readonly #attach: Attach;
   /** The files that were shown, the last one first. */
   #recent: readonly vscode.Uri[] = [];
@@ -44,6 +46,15 @@ export class Complete implements vscode.Disposable {
 
   dispose(): void {
     this.#subscription.dispose();
+  }
+
+  async handle(message: FromPageOf<'complete' | 'attach-item'>, page: TopicPage): Promise<void> {
+    if (message.type === 'complete') {
+      const { query, trigger, text } = message;
+      return this.items(trigger, text, (items) => page.post({ type: 'completions', query, items }));
+    }
+    page.conversation.answer(message.name);
+    return page.attachLater(this.attachments(message.item));
   }
 
   #addRecent(editor: vscode.TextEditor | undefined): void {
