@@ -1,11 +1,7 @@
 import type { ErrorType } from '../wire/errors/svc-error.ts';
 import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
-import type { ErrorCard } from './page/error-card.ts';
-import type { AnswerOptions } from './session/answer-options.ts';
-import type { Caution } from './tools/caution.ts';
-import type { FileChange } from './tools/file-change.ts';
-import type { ToolAction } from './tools/tool-action.ts';
+import type { AnswerOptions, Caution, ErrorCard, FileChange, ToolAction } from './message-parts.ts';
 
 /**
  * The state of a tool call. `waiting`: the user must decide. `allowed`: it runs after the calls before it. `stopped`:

@@ -6,7 +6,8 @@ import * as fc from 'fast-check';
 import { Checkpoints, type CheckpointsDeps } from '../../src/chat/checkpoints/checkpoints.ts';
 import type { FileOperation, Files } from '../../src/chat/checkpoints/files.ts';
 import { mergeLines } from '../../src/chat/checkpoints/merge-lines.ts';
-import { type FileChange, opaqueDeletion, renameChange, textChange } from '../../src/chat/tools/file-change.ts';
+import type { FileChange } from '../../src/chat/message-parts.ts';
+import { opaqueDeletion, renameChange, textChange } from '../../src/chat/tools/file-change.ts';
 import { until } from '../gateway/until.ts';
 
 /** The files of a workspace in memory. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Caution, FileChange } from '../../src/chat/message-parts.ts';
 import { judge, NO_RULES, offeredRules, type RuleTexts } from '../../src/chat/permissions/permission-rules.ts';
 import { callSubjects } from '../../src/chat/tools/call-subjects.ts';
-import type { Caution } from '../../src/chat/tools/caution.ts';
-import { type FileChange, textChange } from '../../src/chat/tools/file-change.ts';
+import { textChange } from '../../src/chat/tools/file-change.ts';
 import { definitionText, type ToolDefinition, toolIdentity } from '../../src/chat/tools/tool-identity.ts';
 import { ToolRunner, type ToolRunnerDeps } from '../../src/chat/tools/tool-runner.ts';
 import type { AllowedDefinition, ChatTool, NamedFile, PreparedCall, ToolDecision } from '../../src/chat/tools/tools.ts';

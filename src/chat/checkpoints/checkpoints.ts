@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Emitter } from '../../base/emitter.ts';
-import { type FileChange, textChange } from '../tools/file-change.ts';
+import type { FileChange } from '../message-parts.ts';
+import { textChange } from '../tools/file-change.ts';
 import { ContentStore } from './content-store.ts';
 import type { Files } from './files.ts';
 import { Journal, type JournalFile } from './journal.ts';

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
 import type { Attachment } from '../attachment.ts';
-import type { ErrorCard } from '../page/error-card.ts';
-import type { AnswerOptions } from '../session/answer-options.ts';
-import { CAUTION_KINDS } from '../tools/caution.ts';
-import { TASK_STATES, type ToolAction } from '../tools/tool-action.ts';
+import { type AnswerOptions, CAUTION_KINDS, type ErrorCard, TASK_STATES, type ToolAction } from '../message-parts.ts';
 import type { Ending, Message, Part, Patch, PendingRetry, Transcript } from '../transcript.ts';
 
 /** Validates history and imported files, which may be incomplete, old, or from another source. */

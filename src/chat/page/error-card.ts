@@ -1,42 +1,5 @@
-import {
-  type ErrorType,
-  formatMessage,
-  type MessageText,
-  type SvcError,
-  withProviderName,
-} from '../../wire/errors/svc-error.ts';
-
-/** The action that most likely helps. Each front end has its own label for it. */
-export type CardAction =
-  | 'set-key'
-  | 'choose-model'
-  | 'add-provider'
-  | 'open-settings'
-  | 'review-origin'
-  | 'retry'
-  | 'compact'
-  | 'show-log'
-  | 'edit';
-
-/** An error as shown in the panel: without stack and credentials, with one action. */
-export interface ErrorCard {
-  readonly errorType: ErrorType;
-  readonly status: number;
-  readonly title: string;
-  /** In English. Conversations of earlier versions have only this text. */
-  readonly message: string;
-  readonly text?: MessageText;
-  /** One sentence on what the user can do. */
-  readonly advice?: string;
-  readonly adviceText?: MessageText;
-  readonly action: CardAction;
-  /** Unix milliseconds. A retry before this time is useless. */
-  readonly retryAt?: number;
-  /** Provider id. */
-  readonly provider?: string;
-  /** Its display name. */
-  readonly providerName?: string;
-}
+import { type ErrorType, formatMessage, type SvcError, withProviderName } from '../../wire/errors/svc-error.ts';
+import type { CardAction, ErrorCard } from '../message-parts.ts';
 
 /** Title and main action for each error type. The compiler checks that no type is missing. */
 const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAction]>> = {

@@ -1,4 +1,4 @@
-import type { AnswerOptions } from '../session/answer-options.ts';
+import type { AnswerOptions } from '../message-parts.ts';
 import { readFrontMatter, textList } from './front-matter.ts';
 
 /** A prompt file (`*.prompt.md`), which is used as `/name`. */

@@ -1,16 +1,5 @@
+import type { AnswerOptions } from '../message-parts.ts';
 import type { ChatTool } from '../tools/tools.ts';
-
-/** How a message is answered, from a prompt file or the mode of the composer. */
-export interface AnswerOptions {
-  /** Reference or name of a model. */
-  readonly model?: string;
-  /** Only these tools, by their names or the names that prompt files of VS Code use. */
-  readonly tools?: readonly string[];
-  /** Reading tools only. */
-  readonly readOnly?: true;
-  /** Reading tools only, and the answer is a plan. */
-  readonly plan?: true;
-}
 
 /** Names of tools in prompt files of VS Code, and ours for the same work. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {

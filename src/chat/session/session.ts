@@ -1,6 +1,7 @@
 import { Emitter } from '../../base/emitter.ts';
 import type { Attachment } from '../attachment.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { AnswerOptions } from '../message-parts.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
 import type { ChatTool, PreparedCall, ToolDecision } from '../tools/tools.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type Transcript,
 } from '../transcript.ts';
 import { AgentLoop, type ConversationLog, noModel } from './agent-loop.ts';
-import { type AnswerOptions, toolsFor } from './answer-options.ts';
+import { toolsFor } from './answer-options.ts';
 import type { SessionDeps } from './session-deps.ts';
 import { titleFrom, titleInAnswer, titleRequest } from './title.ts';
 

@@ -1,5 +1,5 @@
+import type { FileChange } from '../message-parts.ts';
 import type { Subject } from '../permissions/permission-rules.ts';
-import type { FileChange } from './file-change.ts';
 import { type ChatTool, type PreparedCall, toolKey } from './tools.ts';
 
 /** What rules decide about a call. */

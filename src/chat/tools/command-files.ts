@@ -2,11 +2,11 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { findRealPath } from '../../base/real-path.ts';
 import { isSecretFile } from '../../base/secret-files.ts';
+import type { Caution } from '../message-parts.ts';
 import { type JudgedCommand, parseCommand } from '../permissions/command-verdict.ts';
 import { isReadOnly } from '../permissions/read-only-commands.ts';
 import { expandPattern } from '../permissions/shell-expansion.ts';
 import type { ShellWord, SimpleCommand } from '../permissions/shell-syntax.ts';
-import type { Caution } from './caution.ts';
 import { cautionFor } from './workspace-files.ts';
 
 /** A file of the workspace. */

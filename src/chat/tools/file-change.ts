@@ -1,33 +1,5 @@
 import { structuredPatch } from 'diff';
-
-/**
- * A change of one file: what a tool will do, before it is approved, and what it did. Stored in the history and sent to
- * the page. Paths are relative to the workspace folder, as in `workspaceRelativePath`.
- */
-export interface FileChange {
-  readonly kind: 'create' | 'edit' | 'rename' | 'delete';
-  readonly path: string;
-  /** The path after a rename. */
-  readonly newPath?: string;
-  /** Number of lines. */
-  readonly added: number;
-  readonly removed: number;
-  /** The changed lines with context. Empty for a rename, and for a file that is no text. */
-  readonly hunks: readonly DiffHunk[];
-  /** Number of changed lines that are not in `hunks`, because the change is very large. */
-  readonly hidden?: number;
-  /** Number of lines among them that the editor changed when it saved the file, for example by its formatter. */
-  readonly formatted?: number;
-}
-
-/** Adjacent changed lines and their context. */
-export interface DiffHunk {
-  /** 1-based number of the first line in the old and in the new text. */
-  readonly oldStart: number;
-  readonly newStart: number;
-  /** Each line starts with a space, `+`, `-`, or `\` (a note: the last line has no line end). Without line ends. */
-  readonly lines: readonly string[];
-}
+import type { DiffHunk, FileChange } from '../message-parts.ts';
 
 /** A change with the whole texts, for the diff editor. They exist only while the call waits or runs. */
 export interface PreparedChange {

@@ -1,5 +1,5 @@
+import type { Caution } from '../message-parts.ts';
 import { judge, type RuleTexts } from '../permissions/permission-rules.ts';
-import type { Caution } from './caution.ts';
 import type { NamedFile } from './tools.ts';
 
 /** What rules and kinds of files decide about the files that a call names, before any of them is opened. */

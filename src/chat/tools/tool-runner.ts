@@ -1,4 +1,5 @@
 import type { ChangeSource, Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { ToolAction } from '../message-parts.ts';
 import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../permissions/permission-rules.ts';
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, RedefinedTool, ToolState } from '../transcript.ts';
@@ -7,7 +8,7 @@ import { coerceArguments } from './coerce-arguments.ts';
 import { textChange } from './file-change.ts';
 import { judgeFiles } from './file-verdict.ts';
 import { cutMiddle } from './long-output.ts';
-import { sameAction, type ToolAction } from './tool-action.ts';
+import { sameAction } from './tool-action.ts';
 import { earlierIdentity } from './tool-identity.ts';
 import {
   argumentsProblem,

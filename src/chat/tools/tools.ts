@@ -1,8 +1,7 @@
 import type { Tool } from '../../wire/conversation.ts';
+import type { Caution, ToolAction } from '../message-parts.ts';
 import type { RuleTexts } from '../permissions/permission-rules.ts';
-import type { Caution } from './caution.ts';
 import type { PreparedChange } from './file-change.ts';
-import type { ToolAction } from './tool-action.ts';
 import { markHidden } from './visible-text.ts';
 
 /** The result of a tool. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { TASK_STATES } from '../message-parts.ts';
 import { defineTool } from './define-tool.ts';
-import { TASK_STATES } from './tool-action.ts';
 import type { ChatTool } from './tools.ts';
 
 /** Tools that show something to the user in the conversation. They have no other effect. */

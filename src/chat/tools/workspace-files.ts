@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { IgnorePatterns } from '../../base/ignore-patterns.ts';
 import { findRealPath, isWithin } from '../../base/real-path.ts';
-import { type Caution, cautionKind } from './caution.ts';
+import type { Caution } from '../message-parts.ts';
+import { cautionKind } from './caution.ts';
 import type { NamedFile } from './tools.ts';
 
 /** A workspace folder on this machine. */

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../chat/attachment.ts';
+import type { AnswerOptions } from '../../chat/message-parts.ts';
 import type { FromPageOf } from '../../chat/page/from-page.ts';
 import { expandCommand, type SlashCommand } from '../../chat/page/slash-commands.ts';
-import type { AnswerOptions } from '../../chat/session/answer-options.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
 import type { FilledPrompt } from './context/prompt-files.ts';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import type { AnswerOptions } from '../../../chat/message-parts.ts';
 import { expandPrompt, type PromptFile, readPromptFile } from '../../../chat/prompts/prompt-file.ts';
-import type { AnswerOptions } from '../../../chat/session/answer-options.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { showWarning } from '../../foreign-text.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
+import type { FileChange } from '../../../chat/message-parts.ts';
 import { defineTool } from '../../../chat/tools/define-tool.ts';
 import {
-  type FileChange,
   opaqueDeletion,
   type PreparedChange,
   renameChange,

@@ -1,4 +1,4 @@
-import type { Caution } from '../../../chat/tools/caution.ts';
+import type { Caution } from '../../../chat/message-parts.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { t } from '../../shared/words.ts';
 

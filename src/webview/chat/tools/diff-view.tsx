@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { DiffHunk, FileChange } from '../../../chat/tools/file-change.ts';
+import type { DiffHunk, FileChange } from '../../../chat/message-parts.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { t } from '../../shared/words.ts';
 import { highlightWhenIdle } from '../markdown/highlight.ts';

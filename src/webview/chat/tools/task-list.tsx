@@ -1,4 +1,4 @@
-import type { Task } from '../../../chat/tools/tool-action.ts';
+import type { Task } from '../../../chat/message-parts.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';

@@ -1,4 +1,4 @@
-import type { FileChange } from '../../../chat/tools/file-change.ts';
+import type { FileChange } from '../../../chat/message-parts.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import type { ToolState } from '../../../chat/transcript.ts';
 import { t } from '../../shared/words.ts';

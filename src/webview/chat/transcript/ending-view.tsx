@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CardAction, ErrorCard } from '../../../chat/page/error-card.ts';
+import type { CardAction, ErrorCard } from '../../../chat/message-parts.ts';
 import type { FromPage } from '../../../chat/page/from-page.ts';
 import { type Ending, type Message, messageText, type PendingRetry } from '../../../chat/transcript.ts';
 import { retryMessage } from '../../../wire/errors/retry-message.ts';
