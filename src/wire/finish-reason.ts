@@ -1,4 +1,5 @@
 import { nonEmptyString, ownEntry } from '../base/json.ts';
+import { splitWords } from '../base/split-words.ts';
 import { msg, type SvcError } from './errors/svc-error.ts';
 import { vendorErrorValue } from './errors/vendor-errors.ts';
 import type { Event, FinishReason } from './event.ts';
@@ -16,24 +17,20 @@ const MAX_REASON = 64;
  * Hugging Face TGI.
  */
 const ENDINGS: Readonly<Record<Ending, readonly string[]>> = {
-  stop: [
-    ...['stop', 'end_turn', 'stop_sequence', 'pause_turn', 'eos', 'eos_token', 'end', 'complete', 'completed', 'word'],
-    ...['done', 'finished'],
-  ],
-  length: [
-    ...['length', 'max_tokens', 'max_output_tokens', 'model_length', 'max_length', 'limit', 'token_limit'],
-    ...['model_context_window_exceeded', 'context_length_exceeded', 'max_completion_tokens'],
-  ],
+  stop: splitWords('stop end_turn stop_sequence pause_turn eos eos_token end complete completed word done finished'),
+  length: splitWords(`
+    length max_tokens max_output_tokens model_length max_length limit token_limit model_context_window_exceeded
+    context_length_exceeded max_completion_tokens
+  `),
   tool_calls: ['tool_calls', 'tool_call', 'function_call', 'tool_use'],
-  content_filter: [
-    ...['content_filter', 'content_filtered', 'refusal', 'sensitive', 'safety', 'recitation', 'blocklist', 'spii'],
-    ...['prohibited_content', 'image_safety', 'guardrail_intervened', 'error_toxic', 'moderation'],
-  ],
-  failed: [
-    ...['error', 'failed', 'network_error', 'insufficient_system_resource', 'abort', 'aborted', 'cancelled', 'timeout'],
-    ...['malformed_function_call', 'unexpected_tool_call', 'malformed_response', 'malformed_model_output'],
-    ...['malformed_tool_use'],
-  ],
+  content_filter: splitWords(`
+    content_filter content_filtered refusal sensitive safety recitation blocklist spii prohibited_content
+    image_safety guardrail_intervened error_toxic moderation
+  `),
+  failed: splitWords(`
+    error failed network_error insufficient_system_resource abort aborted cancelled timeout malformed_function_call
+    unexpected_tool_call malformed_response malformed_model_output malformed_tool_use
+  `),
 };
 
 const KNOWN: Readonly<Record<string, Ending>> = Object.fromEntries(

@@ -154,7 +154,11 @@ function revertedFiles(planned: readonly Planned[]): readonly RevertedFile[] {
   return [
     ...moves.map(
       (file): RevertedFile => ({
-        ...{ path: file.origin, newPath: file.name, before: file.before, after: file.now, reverts: file.reverts },
+        path: file.origin,
+        newPath: file.name,
+        before: file.before,
+        after: file.now,
+        reverts: file.reverts,
       }),
     ),
     ...[...reverts].map(

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 import { isReadOnly } from './read-only-commands.ts';
 import { type ShellWord, type SimpleCommand, splitCommandLine } from './shell-syntax.ts';
 
@@ -44,7 +45,7 @@ function isAllowed(command: SimpleCommand, { inside, uncertain }: JudgedCommand,
   if ([...words.map(({ text }) => text), ...command.reads].some(isSystemPath)) return false;
   if (inside && isReadOnly(words)) return true;
   if (uncertain || !words.every(({ literal, pattern }) => literal || pattern !== undefined)) return false;
-  return allow.some((rule) => startsWith(words, rule) && !hasRiskyOption(words, ruleWords(rule)));
+  return allow.some((rule) => startsWith(words, rule) && !hasRiskyOption(words, splitWords(rule)));
 }
 
 /** Network connections of bash, and files with variables and memory of programs. */
@@ -83,64 +84,42 @@ export function offeredPrefixes(judged: JudgedCommand, rules: CommandRules): rea
 }
 
 /** Programs whose first argument is a subcommand. */
-const WITH_SUBCOMMAND = new Set([
-  ...['git', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'cargo', 'go', 'dotnet', 'docker', 'kubectl', 'gh', 'make', 'just'],
-  ...['gradle', './gradlew', 'mvn', './mvnw', 'pip', 'pip3', 'uv', 'poetry', 'bundle', 'rake', 'rails', 'composer'],
-  ...['npx', 'swift', 'terraform', 'helm', 'nx', 'turbo', 'systemctl', 'brew', 'apt', 'apt-get', 'conda', 'mix'],
-]);
+const WITH_SUBCOMMAND = new Set(
+  splitWords(`
+    git npm pnpm yarn bun deno cargo go dotnet docker kubectl gh make just gradle ./gradlew mvn ./mvnw pip pip3 uv
+    poetry bundle rake rails composer npx swift terraform helm nx turbo systemctl brew apt apt-get conda mix
+  `),
+);
 /** Subcommands that run what follows. */
 const RUNNERS = new Set(['run', 'exec', 'dlx', 'x']);
 /** Programs that run or change anything, depending on their arguments: no rule is offered for them. */
 const TOO_POWERFUL = new Set([
-  ...['rm', 'rmdir', 'mv', 'cp', 'dd', 'ln', 'chmod', 'chown', 'truncate', 'tee', 'install', 'sed', 'awk', 'perl'],
-  ...['sh', 'bash', 'zsh', 'fish', 'dash', 'ksh', 'pwsh', 'powershell', 'cmd', 'eval', 'exec', 'source', '.'],
-  ...['sudo', 'doas', 'su', 'env', 'xargs', 'command', 'builtin', 'nohup', 'nice', 'timeout', 'watch', 'ssh', 'scp'],
-  ...['rsync', 'curl', 'wget', 'nc', 'python', 'python3', 'node', 'ruby', 'php', 'kill', 'killall', 'pkill', 'find'],
+  ...splitWords(`
+    rm rmdir mv cp dd ln chmod chown truncate tee install sed awk perl sh bash zsh fish dash ksh pwsh powershell cmd
+    eval exec source . sudo doas su env xargs command builtin nohup nice timeout watch ssh scp rsync curl wget nc
+    python python3 node ruby php kill killall pkill find
+  `),
   // Builtins that change what the next commands of the line mean.
-  ...['printf', 'export', 'declare', 'typeset', 'local', 'readonly', 'read', 'mapfile', 'readarray', 'getopts', 'let'],
-  ...['set', 'unset', 'setopt', 'shopt', 'alias', 'hash', 'enable', 'trap', 'wait', 'test', '[', 'pushd', 'popd'],
+  ...splitWords(`
+    printf export declare typeset local readonly read mapfile readarray getopts let set unset setopt shopt alias hash
+    enable trap wait test [ pushd popd
+  `),
   // Interpreters, editors and pagers that run text of their arguments or files.
-  ...['gawk', 'mawk', 'nawk', 'lua', 'luajit', 'tclsh', 'expect', 'osascript', 'gdb', 'lldb', 'ed', 'ex', 'vi', 'vim'],
-  ...['nvim', 'emacs', 'nano', 'less', 'more', 'man', 'crontab', 'at', 'batch', 'make4ht', 'm4', 'bc', 'dc', 'jjs'],
-  ...[
-    'pypy',
-    'rscript',
-    'r',
-    'julia',
-    'ghci',
-    'irb',
-    'jshell',
-    'groovy',
-    'scala',
-    'sqlite3',
-    'psql',
-    'mysql',
-    'redis-cli',
-  ],
+  ...splitWords(`
+    gawk mawk nawk lua luajit tclsh expect osascript gdb lldb ed ex vi vim nvim emacs nano less more man crontab at
+    batch make4ht m4 bc dc jjs pypy rscript r julia ghci irb jshell groovy scala sqlite3 psql mysql redis-cli
+  `),
   // Names and packets carry data to other machines.
-  ...[
-    'ping',
-    'ping6',
-    'dig',
-    'host',
-    'nslookup',
-    'drill',
-    'traceroute',
-    'telnet',
-    'ftp',
-    'sftp',
-    'socat',
-    'ncat',
-    'nmap',
-  ],
+  ...splitWords('ping ping6 dig host nslookup drill traceroute telnet ftp sftp socat ncat nmap'),
 ]);
 
 /** Programs that change nothing and start no other program, with every option, and show only files that they name. */
-const HARMLESS = new Set([
-  ...['cat', 'head', 'tail', 'wc', 'ls', 'cut', 'tr', 'nl', 'tac', 'rev', 'fold', 'paste', 'cmp', 'comm', 'stat'],
-  ...['cksum', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'realpath', 'readlink', 'basename', 'dirname', 'pwd'],
-  ...['echo', 'true', 'false', 'sleep', 'seq', 'which', 'whoami', 'id', 'uname', 'uptime', 'df', 'nproc', 'arch'],
-]);
+const HARMLESS = new Set(
+  splitWords(`
+    cat head tail wc ls cut tr nl tac rev fold paste cmp comm stat cksum md5sum sha1sum sha256sum sha512sum realpath
+    readlink basename dirname pwd echo true false sleep seq which whoami id uname uptime df nproc arch
+  `),
+);
 
 /** A rule of one word is offered for harmless programs only: others may run or write something with an option. */
 function prefixOf(words: readonly ShellWord[]): string | undefined {
@@ -171,7 +150,7 @@ function isPlain({ words, assigns, writes }: SimpleCommand): boolean {
 }
 
 function startsWith(words: readonly ShellWord[], rule: string): boolean {
-  const wanted = ruleWords(rule);
+  const wanted = splitWords(rule);
   return (
     wanted.length > 0 &&
     wanted.every((text, index) => {
@@ -181,80 +160,60 @@ function startsWith(words: readonly ShellWord[], rule: string): boolean {
   );
 }
 
-function ruleWords(rule: string): readonly string[] {
-  return rule.trim().split(/\s+/).filter(Boolean);
-}
-
 function baseName(program: string): string {
   return program.slice(program.search(/[^\\/]*$/)).replace(/\.exe$/i, '');
 }
 
 /** Programs that run the rest of their arguments as a command. */
-const WRAPPERS = new Set([
-  ...[
-    'sudo',
-    'doas',
-    'env',
-    'command',
-    'builtin',
-    'exec',
-    'nohup',
-    'nice',
-    'time',
-    'timeout',
-    'xargs',
-    'watch',
-    'eval',
-  ],
-  ...['sh', 'bash', 'zsh', 'fish', 'dash', 'ksh', 'su', 'find', 'busybox', 'stdbuf', 'setsid', 'ssh', 'pwsh'],
-  ...['powershell', 'cmd', 'ionice', 'chrt', 'taskset', 'strace', 'ltrace', 'script', 'unshare', 'nsenter', 'chroot'],
-  ...['flock', 'parallel', 'pkexec', 'runuser', 'tmux', 'screen', 'valgrind', 'perf', 'entr', 'watchexec', 'nodemon'],
-  ...['xvfb-run', 'dbus-run-session', 'systemd-run', 'caffeinate', 'fakeroot', 'proot', 'bwrap', 'firejail', 'toybox'],
-  ...['direnv', 'dotenv', 'mise', 'asdf', 'prlimit', 'setarch', 'linux64', 'cpulimit', 'catchsegv', 'arch-chroot'],
-]);
+const WRAPPERS = new Set(
+  splitWords(`
+    sudo doas env command builtin exec nohup nice time timeout xargs watch eval sh bash zsh fish dash ksh su find
+    busybox stdbuf setsid ssh pwsh powershell cmd ionice chrt taskset strace ltrace script unshare nsenter chroot
+    flock parallel pkexec runuser tmux screen valgrind perf entr watchexec nodemon xvfb-run dbus-run-session
+    systemd-run caffeinate fakeroot proot bwrap firejail toybox direnv dotenv mise asdf prlimit setarch linux64
+    cpulimit catchsegv arch-chroot
+  `),
+);
 
 /** Long options of any program that write a file or run a program. GNU and Git accept abbreviations of them. */
-const RISKY_LONG = [
-  ...['output', 'output-file', 'output-dir', 'output-directory', 'outfile', 'outdir', 'out-dir', 'out-file', 'pre'],
-  ...['ext-diff', 'textconv', 'exec', 'exec-batch', 'exec-path', 'compress-program', 'use-compress-program'],
-  ...['to-command', 'checkpoint-action', 'info-script', 'new-volume-script', 'rsh', 'rsh-command', 'rmt-command'],
-  ...['rsync-path', 'upload-pack', 'receive-pack', 'open-files-in-pager', 'config', 'config-env', 'pager', 'command'],
-  ...['eval', 'require', 'import', 'loader', 'experimental-loader', 'init-file', 'rcfile', 'script-shell', 'in-place'],
-  ...['node-options', 'userconfig', 'globalconfig', 'prefix', 'hostname-bin', 'plugin', 'shell', 'editor'],
-  ...['makefile', 'git-dir', 'work-tree', 'files0-from', 'reporter', 'resolver', 'rulesdir', 'unzip-command', 'call'],
-  ...['dump-header', 'cookie-jar', 'trace', 'trace-ascii', 'append-output', 'directory-prefix', 'upload-file'],
-];
+const RISKY_LONG = splitWords(`
+  output output-file output-dir output-directory outfile outdir out-dir out-file pre ext-diff textconv exec
+  exec-batch exec-path compress-program use-compress-program to-command checkpoint-action info-script
+  new-volume-script rsh rsh-command rmt-command rsync-path upload-pack receive-pack open-files-in-pager config
+  config-env pager command eval require import loader experimental-loader init-file rcfile script-shell in-place
+  node-options userconfig globalconfig prefix hostname-bin plugin shell editor makefile git-dir work-tree
+  files0-from reporter resolver rulesdir unzip-command call dump-header cookie-jar trace trace-ascii append-output
+  directory-prefix upload-file
+`);
 /** Their short forms, also in a group such as `-uo`. */
 const RISKY_SHORT = /[oOxXc]/;
 const MORE_SHORT: Readonly<Record<string, RegExp>> = {
-  ...{
-    tar: /[IF]/,
-    bsdtar: /[IF]/,
-    gtar: /[IF]/,
-    man: /[PH]/,
-    zip: /T/,
-    rsync: /e/,
-    sed: /[iefEs]/,
-    make: /[fCI]/,
-    gmake: /[fCI]/,
-    npm: /C/,
-  },
-  ...{
-    xxd: /r/,
-    perl: /[eEiIM]/,
-    ruby: /[eirI]/,
-    node: /[epri]/,
-    php: /[rf]/,
-    less: /[kK]/,
-    ssh: /[FEJ]/,
-    awk: /[fiE]/,
-    curl: /[DFKT]/,
-    wget: /[aiP]/,
-  },
+  tar: /[IF]/,
+  bsdtar: /[IF]/,
+  gtar: /[IF]/,
+  man: /[PH]/,
+  zip: /T/,
+  rsync: /e/,
+  sed: /[iefEs]/,
+  make: /[fCI]/,
+  gmake: /[fCI]/,
+  npm: /C/,
+  xxd: /r/,
+  perl: /[eEiIM]/,
+  ruby: /[eirI]/,
+  node: /[epri]/,
+  php: /[rf]/,
+  less: /[kK]/,
+  ssh: /[FEJ]/,
+  awk: /[fiE]/,
+  curl: /[DFKT]/,
+  wget: /[aiP]/,
 };
 /** Arguments that are no options, and write a file or run a program: variables of make, such as `SHELL=x`. */
 const RISKY_ARGUMENTS: Readonly<Record<string, RegExp>> = {
-  ...{ make: /^[\w.]+[:+?!]*=/, gmake: /^[\w.]+[:+?!]*=/, dd: /^of=/ },
+  make: /^[\w.]+[:+?!]*=/,
+  gmake: /^[\w.]+[:+?!]*=/,
+  dd: /^of=/,
 };
 /** Programs with long options after one dash, and those of them that write or run. */
 const ONE_DASH: Readonly<Record<string, RegExp>> = {
@@ -292,7 +251,7 @@ function hasRiskyOption(words: readonly ShellWord[], rule: readonly string[]): b
  * @param guess a word that the shell replaces may be any word.
  */
 function mentions(line: string, commands: readonly SimpleCommand[] | undefined, rule: string, guess: boolean): boolean {
-  const wanted = ruleWords(rule).map((text, index) => (index === 0 ? programName(text) : text));
+  const wanted = splitWords(rule).map((text, index) => (index === 0 ? programName(text) : text));
   if (wanted.length === 0) return false;
   const loose = (text: string) => hasInOrder(looseWords(text), wanted);
   if (commands === undefined) return loose(line) || loose(line.replaceAll('\\\n', ''));

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 /** A word of a command after removal of quotes. */
 export interface ShellWord {
   readonly text: string;
@@ -22,10 +23,9 @@ export interface SimpleCommand {
 }
 
 /** Syntax that needs more than splitting: it is asked. */
-const KEYWORDS = new Set([
-  ...['if', 'then', 'elif', 'else', 'fi', 'for', 'while', 'until', 'do', 'done', 'case', 'esac', 'select', 'in'],
-  ...['function', 'coproc', 'time', '!', '[[', '{', '}'],
-]);
+const KEYWORDS = new Set(
+  splitWords('if then elif else fi for while until do done case esac select in function coproc time ! [[ { }'),
+);
 
 /** Stands for the current folder in a pattern. Its text can't contain it: control characters are refused. */
 export const CURRENT_FOLDER = '\u0000';
@@ -164,7 +164,10 @@ class LineReader {
       if (first?.literal && KEYWORDS.has(first.text)) throw new NotUnderstood();
       const { length } = this.#found;
       this.#found[length] = {
-        ...{ words: this.#words, assigns: this.#assigns, writes: this.#writes, reads: this.#reads },
+        words: this.#words,
+        assigns: this.#assigns,
+        writes: this.#writes,
+        reads: this.#reads,
       };
     }
     this.#words = [];

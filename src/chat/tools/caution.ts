@@ -1,5 +1,6 @@
 import { IgnorePatterns } from '../../base/ignore-patterns.ts';
 import { isSecretFile, plainSegments } from '../../base/secret-files.ts';
+import { splitWords } from '../../base/split-words.ts';
 import { CAUTION_KINDS, type CautionKind } from '../message-parts.ts';
 
 /** Files that cause programs to run, or that control what runs and what is allowed, as `.gitignore` patterns. */
@@ -61,8 +62,9 @@ const PROTECTED_FILES: Readonly<Partial<Record<CautionKind, string>>> = {
 };
 
 const PROTECTED_PATTERNS = CAUTION_KINDS.map((kind) => {
-  const patterns = (PROTECTED_FILES[kind] ?? '').split(/\s+/).filter(Boolean);
-  const anywhere = patterns.map((pattern) => (pattern.includes('/') ? `**/${pattern}` : pattern));
+  const anywhere = splitWords(PROTECTED_FILES[kind] ?? '').map((pattern) =>
+    pattern.includes('/') ? `**/${pattern}` : pattern,
+  );
   return { kind, patterns: new IgnorePatterns(anywhere.join('\n')) };
 });
 

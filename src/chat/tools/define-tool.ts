@@ -21,7 +21,11 @@ export function defineTool<Shape extends z.ZodObject>(
 ): ChatTool {
   const parameters = modelSchema(input);
   return {
-    ...{ name, description, origin: OWN_ORIGIN, changes, parameters },
+    name,
+    description,
+    origin: OWN_ORIGIN,
+    changes,
+    parameters,
     ...(files === undefined
       ? {}
       : {

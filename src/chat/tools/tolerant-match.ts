@@ -13,8 +13,18 @@ const LEAST = 6;
 const MOST = 50_000;
 /** Characters that models write for others, of the same length. */
 const ALIKE: Readonly<Record<string, string>> = {
-  ...{ '‘': "'", '’': "'", '‚': "'", '“': '"', '”': '"', '„': '"', '–': '-', '—': '-', '−': '-' },
-  ...{ '\u00a0': ' ', '\u202f': ' ', '\u2009': ' ' },
+  '‘': "'",
+  '’': "'",
+  '‚': "'",
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '–': '-',
+  '—': '-',
+  '−': '-',
+  '\u00a0': ' ',
+  '\u202f': ' ',
+  '\u2009': ' ',
 };
 
 interface Line {

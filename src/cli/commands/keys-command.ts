@@ -208,12 +208,19 @@ function describeRate({ requests, tokens, parallel, model }: RateInput): string 
 
 function described({ name, organization, user, admin, state, spent, budgets, rates, created_at, expires_at }: Key) {
   return {
-    ...{ name, organization, user, admin, state, spent },
+    name,
+    organization,
+    user,
+    admin,
+    state,
+    spent,
     budget: budgets.find(({ period, model }) => period === 'total' && model === '*')?.usd ?? null,
     rpm: rates.find(({ model }) => model === '*')?.requests ?? null,
     budgets: budgets.map(({ usd, spent, period, time_zone, mode, model }) => {
       return { usd, spent, period, time_zone, mode, model };
     }),
-    ...{ rates, created_at, expires_at },
+    rates,
+    created_at,
+    expires_at,
   };
 }

@@ -154,7 +154,11 @@ function readError(status: number, value: unknown, base: string): SvcError {
 function writeLimits({ budgets, rates }: Partial<LimitSettings>) {
   return defined({
     budgets: budgets?.map(({ usd, period, timeZone, mode, model }) => ({
-      ...{ usd, period, time_zone: timeZone, mode, model },
+      usd,
+      period,
+      time_zone: timeZone,
+      mode,
+      model,
     })),
     rates: rates?.map(({ requests, tokens, parallel, model }) => ({
       ...defined({ requests, tokens, parallel }),

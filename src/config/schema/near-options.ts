@@ -1,5 +1,7 @@
 /** Checks of a provider that the schema can't make: its `options` may contain any key. */
+
 import { nearMisses } from '../../base/near-miss.ts';
+import { splitWords } from '../../base/split-words.ts';
 import { child, getEntries, type Place, type Tree } from '../settings/tree.ts';
 import { CONNECTION_OPTIONS, FIELD_OPTIONS, UNUSED_OPTIONS } from './option-names.ts';
 
@@ -53,9 +55,9 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
 }
 
 /** Keys of a provider that are like an option, and its own. */
-const PROVIDER_KEYS: ReadonlySet<string> = new Set([
-  ...['name', 'npm', 'api', 'env', 'fim', 'edit', 'options', 'models', 'whitelist', 'blacklist', 'id'],
-]);
+const PROVIDER_KEYS: ReadonlySet<string> = new Set(
+  splitWords('name npm api env fim edit options models whitelist blacklist id'),
+);
 
 type At = Pick<OptionFinding, 'path' | 'place'>;
 

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 /**
  * Names of options that configuration files of opencode and Kilo use (those of the Vercel AI SDK), and what they are in
  * the requests of each format. Source: ai-sdk.dev, "Providers"; opencode.ai/docs, "Providers" and "Models".
@@ -88,22 +89,13 @@ export const UNUSED_MODEL_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /** Top-level keys of opencode’s and Kilo’s files that are about other things than models. */
-export const FOREIGN_SECTIONS: ReadonlySet<string> = new Set([
-  ...['agent', 'attachment', 'autoshare', 'autoupdate', 'command', 'compaction', 'default_agent', 'enterprise'],
-  ...[
-    'experimental',
-    'formatter',
-    'instructions',
-    'keybinds',
-    'layout',
-    'logLevel',
-    'lsp',
-    'mcp',
-    'mode',
-    'permission',
-  ],
-  ...['plugin', 'server', 'share', 'skills', 'small_model', 'snapshot', 'theme', 'tools', 'tui', 'username', 'watcher'],
-]);
+export const FOREIGN_SECTIONS: ReadonlySet<string> = new Set(
+  splitWords(`
+    agent attachment autoshare autoupdate command compaction default_agent enterprise experimental formatter
+    instructions keybinds layout logLevel lsp mcp mode permission plugin server share skills small_model snapshot
+    theme tools tui username watcher
+  `),
+);
 
 /**
  * Options with the names of the format's request fields. An option with the field's own name overrides one with another

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 import { MAX_SCHEMA_DEPTH, PLAIN_SCHEMA, type SchemaRules } from '../../wire/tools/clean-schema.ts';
 import { MISTRAL_IDS, OPENAI_CHAT_IDS } from '../../wire/tools/tool-call-repair.ts';
 import { type ModelIdentity, type Profile, row, servedBy } from './rules.ts';
@@ -27,11 +28,10 @@ const GEMINI_SCHEMA: SchemaRules = {
   patterns: 'portable',
   references: 'inlined',
   formats: ['enum', 'date-time'],
-  keywords: [
-    ...['type', 'format', 'title', 'description', 'nullable', 'default', 'enum', 'items', 'minItems', 'maxItems'],
-    ...['properties', 'required', 'minProperties', 'maxProperties', 'propertyOrdering', 'minimum', 'maximum'],
-    ...['minLength', 'maxLength', 'pattern', 'example', 'anyOf'],
-  ],
+  keywords: splitWords(`
+    type format title description nullable default enum items minItems maxItems properties required minProperties
+    maxProperties propertyOrdering minimum maximum minLength maxLength pattern example anyOf
+  `),
   typeOfAlternatives: 'inside',
   enums: 'strings',
   typeLists: 'nullable',
@@ -65,19 +65,9 @@ export const VENDOR_PROFILES: readonly Profile[] = [
       servedBy(
         model,
         [],
-        [
-          ...[
-            'deepseek.com',
-            'moonshot.ai',
-            'moonshot.cn',
-            'kimi.com',
-            'minimax.io',
-            'minimaxi.com',
-            'z.ai',
-            'bigmodel.cn',
-          ],
-          'aliyuncs.com',
-        ],
+        splitWords(`
+          deepseek.com moonshot.ai moonshot.cn kimi.com minimax.io minimaxi.com z.ai bigmodel.cn aliyuncs.com
+        `),
       ),
     rows: [
       row(

@@ -36,7 +36,9 @@ export function namelessCall(): SvcError {
 
 function disconnected(message: MessageText, details: Details): SvcError {
   return new SvcError({
-    ...{ errorType: 'upstream_disconnect', retryable: true, message },
+    errorType: 'upstream_disconnect',
+    retryable: true,
+    message,
     ...defined({ ...details }),
   });
 }

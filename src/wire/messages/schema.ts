@@ -1,9 +1,8 @@
 import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 
 /** docs.anthropic.com, "Structured outputs", "JSON Schema limitations". */
-const FORMATS = new Set([
-  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
-]);
+const FORMATS = new Set(splitWords('date-time time date duration email hostname uri ipv4 ipv6 uuid'));
 /** Supported keywords without a nested schema. */
 const PLAIN = new Set([
   'type',
@@ -18,11 +17,10 @@ const PLAIN = new Set([
   '$id',
 ]);
 /** Limits that the API rejects. They are added to the description for the model. */
-const LIMITS = [
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'uniqueItems'],
-  ...['minProperties', 'maxProperties', 'not', 'format'],
-] as const;
+const LIMITS = splitWords(`
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems
+  uniqueItems minProperties maxProperties not format
+`);
 
 /**
  * Reduces a response schema to the subset that Messages supports: `oneOf` becomes `anyOf`, objects are closed, limits

@@ -1,4 +1,5 @@
 import { arrayOrEmpty, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import type { AssistantPart, UserPart } from '../conversation.ts';
 import { parseMediaUrl } from '../media.ts';
 
@@ -8,11 +9,12 @@ import { parseMediaUrl } from '../media.ts';
  */
 
 /** Calls that the vendor answered itself, and items that only its models can read. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call', 'tool_search_call'],
-  ...['mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'program'],
-  ...['program_output', 'compaction_trigger'],
-]);
+const LEFT_OUT: ReadonlySet<string> = new Set(
+  splitWords(`
+    web_search_call file_search_call code_interpreter_call image_generation_call tool_search_call mcp_call
+    mcp_list_tools mcp_approval_request mcp_approval_response program program_output compaction_trigger
+  `),
+);
 /** Tools that the client runs by a protocol of OpenAI: what the call and the output are named in the text. */
 const CLIENT_CALLS: ReadonlyMap<string, string> = new Map([
   ['local_shell_call', 'Ran the command'],

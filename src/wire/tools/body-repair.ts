@@ -7,6 +7,7 @@ import {
   ownEntry,
   parseJson,
 } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import type { FormatName } from '../format-name.ts';
 import { toolInput } from '../messages/tool-input.ts';
 import { OwnReasoning, withoutLostThinking } from './own-reasoning.ts';
@@ -280,9 +281,9 @@ function isAssistantItem(value: unknown): boolean {
   return type.endsWith('_call') || PRODUCED.has(type) || (type === 'tool_search_output' && execution !== 'client');
 }
 
-const PRODUCED: ReadonlySet<string> = new Set([
-  ...['reasoning', 'item_reference', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'],
-]);
+const PRODUCED: ReadonlySet<string> = new Set(
+  splitWords('reasoning item_reference mcp_list_tools mcp_approval_request program program_output'),
+);
 
 /** Inserts the placeholders at the start of the first user message, or as a new message. */
 function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObject[]): readonly JsonObject[] {

@@ -1,4 +1,5 @@
 import { arrayOrEmpty, isObject, type JsonObject, ownEntry } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 
 /** What a vendor reads of a tool's JSON Schema. The rest is moved to the description. */
 export interface SchemaRules {
@@ -39,10 +40,12 @@ const MAX_INLINED = 500;
 /** Keywords whose value may be `null`. */
 const NULLABLE = new Set(['const', 'default', 'enum', 'examples', 'example']);
 /** Keywords with one schema, with a list and with schemas by name. */
-const ONE = new Set([
-  ...['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else', 'additionalItems'],
-  ...['unevaluatedProperties', 'unevaluatedItems'],
-]);
+const ONE = new Set(
+  splitWords(`
+    items additionalProperties not contains propertyNames if then else additionalItems unevaluatedProperties
+    unevaluatedItems
+  `),
+);
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 /** Keywords that state nothing about a value. They are left out without a word. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectOrEmpty, ownEntry, parseJson } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import type { Tool } from '../conversation.ts';
 
 /** A call that a model wrote into the text of its answer. */
@@ -16,23 +17,21 @@ type Read<T> = 'no' | 'more' | (T & { readonly at: number });
  * Llama: `<|python_tag|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
  * DeepSeek-V3.2: `<invoke` in a tag of their own; gpt-oss: channels (openai/harmony).
  */
-const WRAPPERS = [
-  ...['<tool_call>', '<|tool_call|>', '<|tool_call>', '<function_call>', '<tool_calls>', '[TOOL_CALLS]'],
-  ...['<|python_tag|>', 'functools', '<minimax:tool_call>', '<function_calls>', '<｜DSML｜function_calls>'],
-  ...['<｜tool▁calls▁begin｜>', '<｜tool▁call▁begin｜>'],
-];
+const WRAPPERS = splitWords(`
+  <tool_call> <|tool_call|> <|tool_call> <function_call> <tool_calls> [TOOL_CALLS] <|python_tag|> functools
+  <minimax:tool_call> <function_calls> <｜DSML｜function_calls> <｜tool▁calls▁begin｜> <｜tool▁call▁begin｜>
+`);
 const FUNCTION = '<function=';
 const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
 const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to='];
 /** With what a call may begin after text. */
 export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOKES, ...CHANNELS];
 /** What may follow a call. */
-const CLOSINGS = [
-  ...['</tool_call>', '<|/tool_call|>', '<tool_call|>', '</function_call>', '</tool_calls>', '</minimax:tool_call>'],
-  ...['</function_calls>', '</｜DSML｜function_calls>', '<｜tool▁call▁end｜>', '<｜tool▁calls▁end｜>', '</function>'],
-  ...['<|im_end|>', '<|eot_id|>', '<|eom_id|>', '<|call|>', '<|end|>', '<|return|>', '<|end_of_text|>', '</s>'],
-  ...['<｜end▁of▁sentence｜>', ';', ','],
-];
+const CLOSINGS = splitWords(`
+  </tool_call> <|/tool_call|> <tool_call|> </function_call> </tool_calls> </minimax:tool_call> </function_calls>
+  </｜DSML｜function_calls> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> </function> <|im_end|> <|eot_id|> <|eom_id|> <|call|>
+  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> ; ,
+`);
 const SEPARATOR = '<｜tool▁sep｜>';
 /** Members with which an object that is a call may begin. */
 const FIRST_MEMBERS = ['name', 'function', 'type', 'id', 'arguments', 'parameters', 'tool', 'tool_name'];

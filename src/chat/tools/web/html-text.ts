@@ -1,29 +1,13 @@
 import { Tokenizer } from 'htmlparser2';
+import { splitWords } from '../../../base/split-words.ts';
 
-const SKIPPED = new Set([
-  ...['script', 'style', 'noscript', 'template', 'svg', 'head', 'iframe', 'object', 'canvas', 'select', 'button'],
-]);
-const BLOCKS = new Set([
-  ...['p', 'div', 'section', 'article', 'main', 'header', 'footer', 'nav', 'aside', 'ul', 'ol', 'table', 'tr', 'pre'],
-  ...[
-    'blockquote',
-    'h1',
-    'h2',
-    'h3',
-    'h4',
-    'h5',
-    'h6',
-    'li',
-    'dl',
-    'dt',
-    'dd',
-    'figure',
-    'figcaption',
-    'form',
-    'hr',
-    'br',
-  ],
-]);
+const SKIPPED = new Set(splitWords('script style noscript template svg head iframe object canvas select button'));
+const BLOCKS = new Set(
+  splitWords(`
+    p div section article main header footer nav aside ul ol table tr pre blockquote h1 h2 h3 h4 h5 h6 li dl dt dd
+    figure figcaption form hr br
+  `),
+);
 
 /** The readable text of a web page: headings, lists, code and links as in Markdown. Takes linear time. */
 export function htmlText(html: string): { readonly title: string; readonly text: string } {
@@ -61,7 +45,11 @@ function readTags(html: string, writer: TextWriter): void {
       onclosetag: (start, end) => writer.close(html.slice(start, end).toLowerCase()),
       ontext: (start, end) => writer.text(html.slice(start, end)),
       ontextentity: (code) => writer.text(String.fromCodePoint(code)),
-      ...{ oncdata: ignore, oncomment: ignore, ondeclaration: ignore, onprocessinginstruction: ignore, onend: ignore },
+      oncdata: ignore,
+      oncomment: ignore,
+      ondeclaration: ignore,
+      onprocessinginstruction: ignore,
+      onend: ignore,
     },
   );
   tokenizer.write(html);

@@ -53,7 +53,11 @@ export class Attach {
     const path = workspaceRelativePath(document.uri);
     const { languageId: language } = document;
     return textAttachment({
-      ...{ id: this.#newId(), kind: 'file', label: baseName(path), detail: path, language },
+      id: this.#newId(),
+      kind: 'file',
+      label: baseName(path),
+      detail: path,
+      language,
       text: document.getText(),
     });
   }
@@ -62,7 +66,10 @@ export class Attach {
     const path = workspaceRelativePath(document.uri);
     const lines = `${range.start.line + 1}-${range.end.line + 1}`;
     return textAttachment({
-      ...{ id: this.#newId(), kind: 'selection', label: `${baseName(path)}:${lines}`, detail: `${path}:${lines}` },
+      id: this.#newId(),
+      kind: 'selection',
+      label: `${baseName(path)}:${lines}`,
+      detail: `${path}:${lines}`,
       language: document.languageId,
       text: document.getText(range),
     });
@@ -140,7 +147,10 @@ export class Attach {
       ? []
       : [
           textAttachment({
-            ...{ id: this.#newId(), kind: 'diff', label: vscode.l10n.t('Git diff'), language: 'diff' },
+            id: this.#newId(),
+            kind: 'diff',
+            label: vscode.l10n.t('Git diff'),
+            language: 'diff',
             text,
           }),
         ];

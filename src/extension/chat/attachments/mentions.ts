@@ -211,7 +211,10 @@ export class Mentions implements MentionTopic, vscode.Disposable {
       const id = `symbol:${index}:${symbol.name}`;
       this.#symbols.set(id, symbol);
       return {
-        ...{ id, label: symbol.name, icon: 'symbol-method', ...mention(symbol.name) },
+        id,
+        label: symbol.name,
+        icon: 'symbol-method',
+        ...mention(symbol.name),
         detail: workspaceRelativePath(symbol.location.uri),
       };
     });

@@ -158,7 +158,10 @@ class CommandTerminal implements vscode.Pseudoterminal {
     const filter = new TerminalFilter();
     try {
       const running = startShellCommand({
-        ...{ shell: userShell(), command, cwd, env: process.env },
+        shell: userShell(),
+        command,
+        cwd,
+        env: process.env,
         onOutput: (text) => {
           output.append(text);
           remembered.output = (remembered.output + text).slice(-MAX);

@@ -34,7 +34,8 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
         return {
           confirmation: caution ?? true,
           action: { type: 'command', command, cwd: folder?.relative ?? '', explanation },
-          ...{ reads, shell: { posix, inside, uncertain } },
+          reads,
+          shell: { posix, inside, uncertain },
           run: ({ signal, owner }) => terminals.run({ command, cwd: place, background, owner }, signal),
         };
       },

@@ -1,17 +1,16 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { FenceEnd, readFence, unindented } from '../../../base/fences.ts';
+import { splitWords } from '../../../base/split-words.ts';
 import { readPathLink } from '../../../chat/page/path-link.ts';
 import { BoundedLexer } from './bounded-lexer.ts';
 import { mathExtension } from './math.ts';
 
 /** Elements that are allowed in an answer. No styles, forms or media: see docs/security.md, "The panel". */
-const ALLOWED_TAGS = [
-  ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'span'],
-  ...['kbd', 'sub', 'sup'],
-  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'input'],
-  ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
-];
+const ALLOWED_TAGS = splitWords(`
+  p br hr strong em del code pre blockquote a span kbd sub sup h1 h2 h3 h4 h5 h6 ul ol li input table thead tbody tr
+  th td
+`);
 const ALLOWED_ATTR = [
   'href',
   'title',
@@ -140,7 +139,7 @@ export function lex(source: string, known: Definitions = noDefinitions()): Token
 /** Renders tokens as a sanitized fragment. */
 export function render(tokens: Token[]): DocumentFragment {
   return DOMPurify.sanitize(showControls(markdown.parser(tokens)), {
-    ALLOWED_TAGS,
+    ALLOWED_TAGS: [...ALLOWED_TAGS],
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
     // These attributes never contain addresses. The values of others are checked.
