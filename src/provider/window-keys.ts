@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { onAbort } from '../base/abort.ts';
 import { parseJson } from '../base/json.ts';
 import type { StoredProviderKey } from '../catalog/credential-scope.ts';
 import { Secret } from '../config/settings/secret.ts';
@@ -124,7 +125,7 @@ export async function readWindowKeys(
 ): Promise<WindowKeys | undefined> {
   const client = connect(address.socket);
   const stop = () => client.destroy();
-  signal.addEventListener('abort', stop, { once: true });
+  const remove = onAbort(signal, stop);
   if (known === undefined) client.setTimeout(ANSWER_MS, stop);
   try {
     client.write(`${JSON.stringify({ token: address.token, known })}\n`);
@@ -134,7 +135,7 @@ export async function readWindowKeys(
   } catch {
     return undefined;
   } finally {
-    signal.removeEventListener('abort', stop);
+    remove();
     client.destroy();
   }
 }

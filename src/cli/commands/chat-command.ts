@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { onAbort } from '../../base/abort.ts';
 import { nearMisses } from '../../base/near-miss.ts';
 import { ChatSession } from '../../chat/session/session.ts';
 import { type Message, messageText } from '../../chat/transcript.ts';
@@ -112,10 +113,9 @@ function answerJson(answer: Message) {
 }
 
 async function send(session: ChatSession, text: string, signal: AbortSignal): Promise<void> {
-  const stop = () => session.stop();
-  signal.addEventListener('abort', stop, { once: true });
+  const remove = onAbort(signal, () => session.stop());
   await session.send({ text });
-  signal.removeEventListener('abort', stop);
+  remove();
 }
 
 const HELP = `/model [PROVIDER/MODEL]  show or change the model

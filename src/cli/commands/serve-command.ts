@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { aborted } from '../../base/abort.ts';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
 import type { Diagnostic, Settings, TelemetrySettings } from '../../config/settings/settings.ts';
@@ -281,11 +282,6 @@ async function drain(gateway: Gateway, times: DrainTimes, hurry: AbortSignal, lo
   const cut = await gateway.close(times.drainMs, hurry);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 function fixedKeys(io: Io): string[] {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { onAbort } from '../../base/abort.ts';
 import type { Io } from '../io.ts';
 
 /** In bytes; more than any model accepts. */
@@ -19,7 +20,7 @@ export async function readPiped({ input, signal, err }: Pick<Io, 'input' | 'sign
   const chunks: Buffer[] = [];
   let size = 0;
   const stop = () => 'destroy' in input && typeof input.destroy === 'function' && input.destroy();
-  signal.addEventListener('abort', stop, { once: true });
+  const remove = onAbort(signal, stop);
   try {
     for await (const chunk of input) {
       const bytes = Buffer.from(chunk);
@@ -31,7 +32,7 @@ export async function readPiped({ input, signal, err }: Pick<Io, 'input' | 'sign
     signal.throwIfAborted();
     throw thrown;
   } finally {
-    signal.removeEventListener('abort', stop);
+    remove();
   }
   signal.throwIfAborted();
   const bytes = Buffer.concat(chunks);

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../base/serial-queue.ts';
 import type { ChatSession } from '../../chat/session/session.ts';
 import type { Ending, Message, PendingRetry } from '../../chat/transcript.ts';
 import { endingWarning } from '../../wire/endings.ts';
@@ -11,7 +12,7 @@ export class AnswerPrinter {
   readonly #io: Io;
   readonly #session: ChatSession;
   /** Pending output, in order. A slow reader delays the printing, not the stream. */
-  #printed: Promise<void> = Promise.resolve();
+  readonly #pending = new SerialQueue();
   /** Absent: the output is not a terminal, so the text is printed unchanged. */
   #markdown: TerminalMarkdown | undefined;
   #endsLine = true;
@@ -32,7 +33,7 @@ export class AnswerPrinter {
     if (!this.#endsLine) this.#print('\n');
     this.#draw(this.#markdown?.end() ?? '');
     this.#markdown = undefined;
-    await this.#printed;
+    await this.#pending.run(() => undefined);
     if (this.#broken !== undefined) throw this.#broken;
     const ending = answer?.ending;
     const endingText = ending && describeEnding(ending);
@@ -57,13 +58,15 @@ export class AnswerPrinter {
   }
 
   #write(write: Io['out'], text: string): void {
-    this.#printed = this.#printed.then(async () => {
-      if (this.#broken === undefined) await write(text);
-    });
-    this.#printed = this.#printed.catch((thrown: unknown) => {
-      // The reader has ended, so the rest of the answer is not requested.
-      this.#broken ??= thrown;
-      this.#session.stop();
+    void this.#pending.run(async () => {
+      if (this.#broken !== undefined) return;
+      try {
+        await write(text);
+      } catch (thrown) {
+        // The reader has ended, so the rest of the answer is not requested.
+        this.#broken = thrown;
+        this.#session.stop();
+      }
     });
   }
 

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SerialQueue } from '../../base/serial-queue.ts';
 import type { Log } from '../../gateway/gateway-deps.ts';
 import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
 import {
@@ -53,7 +54,7 @@ export class Primary {
   #failures = 0;
   /** Fires when all workers must end. */
   readonly #end = new AbortController();
-  #replacing: Promise<void> = Promise.resolve();
+  readonly #steps = new SerialQueue();
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
@@ -64,9 +65,7 @@ export class Primary {
 
   /** Starts one worker, and the others when it accepts requests. @returns its exit code if it does not. */
   start(): Promise<number> {
-    const started = this.#startAll();
-    this.#replacing = started.then(() => undefined);
-    return started;
+    return this.#steps.run(() => this.#startAll());
   }
 
   async #startAll(): Promise<number> {
@@ -81,7 +80,7 @@ export class Primary {
 
   /** Replaces the workers one after the other, when all are started. A worker ends when its requests have ended. */
   replace(): void {
-    this.#replacing = this.#replacing.then(() => this.#replaceAll());
+    void this.#steps.run(() => this.#replaceAll());
   }
 
   /** Ends all workers. @param hurry whether their requests end at once. */

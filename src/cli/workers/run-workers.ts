@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { aborted } from '../../base/abort.ts';
 import type { LoadInput } from '../../config/load/sources.ts';
 import { SettingsStore } from '../../config/load/store.ts';
 import type { FileLog } from '../../gateway/accounting/log.ts';
@@ -51,7 +52,7 @@ async function runPrimary(options: WorkersOptions, io: Io, ended: AbortSignal): 
   process.on('SIGUSR2', replace);
   try {
     const started = await Promise.race([primary.start(), aborted(ended)]);
-    if (started !== 0) return started;
+    if (started !== undefined && started !== 0) return started;
     await aborted(ended);
     return 0;
   } finally {
@@ -108,9 +109,4 @@ async function openBudgets({ input, log }: WorkersOptions, io: Io): Promise<Open
       database.close();
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<number> {
-  if (signal.aborted) return Promise.resolve(0);
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(0), { once: true }));
 }

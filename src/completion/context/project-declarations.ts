@@ -1,3 +1,4 @@
+import { aborted } from '../../base/abort.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
 import { type CodeName, enclosingFunction, findCodeNames } from './code-names.ts';
@@ -75,9 +76,8 @@ export class ProjectDeclarations {
         }
       }
     };
-    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
     // A language server may not answer at all.
-    await Promise.race([aborted, Promise.all(Array.from({ length: AT_A_TIME }, work))]);
+    await Promise.race([aborted(signal), Promise.all(Array.from({ length: AT_A_TIME }, work))]);
     return search.snippets();
   }
 

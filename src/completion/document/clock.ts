@@ -1,3 +1,5 @@
+import { onAbort } from '../../base/abort.ts';
+
 /** The engine's clock. Injected, so that tests and benchmarks can use virtual time. */
 export interface Clock {
   /** Milliseconds. Only differences are meaningful. */
@@ -19,14 +21,13 @@ export function delay(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
   if (signal.aborted) return Promise.resolve(false);
   if (ms <= 0) return Promise.resolve(true);
   return new Promise((resolve) => {
-    const cancelled = (): void => {
-      cancel();
-      resolve(false);
-    };
     const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', cancelled);
+      remove();
       resolve(true);
     });
-    signal.addEventListener('abort', cancelled, { once: true });
+    const remove = onAbort(signal, () => {
+      cancel();
+      resolve(false);
+    });
   });
 }

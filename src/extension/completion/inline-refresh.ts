@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { CoalescedRun } from '../../base/coalesced-run.ts';
 import type { SuggestRequest } from '../../completion/document/suggestion.ts';
 
 const TRIGGER = 'editor.action.inlineSuggest.trigger';
@@ -32,8 +33,8 @@ export class InlineRefresh implements vscode.Disposable {
   #current: object | undefined;
   /** Position and trigger of the running refresh. */
   #pending: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
-  #running: Promise<void> | undefined;
-  #next: SuggestRequest['trigger'] | undefined;
+  readonly #refreshes = new CoalescedRun(() => this.#refresh());
+  #next: SuggestRequest['trigger'] = 'automatic';
 
   /** @param extension the extension id, which VS Code uses as the provider id. */
   constructor(extension: string, provide: Provide) {
@@ -53,27 +54,14 @@ export class InlineRefresh implements vscode.Disposable {
 
   /** Refreshes at the active editor's caret. One at a time, because another refresh would cancel the first. */
   again(trigger: SuggestRequest['trigger']): Promise<void> {
-    if (this.#running !== undefined) {
-      // Do not replace a manual request.
-      if (this.#next !== 'invoke') this.#next = trigger;
-      return this.#running;
-    }
-    this.#running = this.#refreshUntilDone(trigger).finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+    // Do not replace a manual request.
+    if (this.#next !== 'invoke') this.#next = trigger;
+    return this.#refreshes.run();
   }
 
-  async #refreshUntilDone(trigger: SuggestRequest['trigger']): Promise<void> {
-    let pending: SuggestRequest['trigger'] | undefined = trigger;
-    while (pending !== undefined) {
-      this.#next = undefined;
-      await this.#refresh(pending);
-      pending = this.#next;
-    }
-  }
-
-  async #refresh(trigger: SuggestRequest['trigger']): Promise<void> {
+  async #refresh(): Promise<void> {
+    const trigger = this.#next;
+    this.#next = 'automatic';
     const document = vscode.window.activeTextEditor?.document;
     if (document === undefined) return;
     const before = this.#registration;

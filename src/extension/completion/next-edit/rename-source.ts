@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { CoalescedRun } from '../../../base/coalesced-run.ts';
 import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
 import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';
 import { pathInFolder, toChanges, toPosition } from '../../document-view.ts';
@@ -30,12 +31,12 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
   readonly #watch: vscode.Disposable;
   #timer: NodeJS.Timeout | undefined;
   #tracked: TrackedRename | undefined;
+  readonly #lookUps = new CoalescedRun(() => this.#lookUp(), MAX_LOOKUPS);
   /** The lookups that run. */
   readonly #lookups = new Set<Lookup>();
   /** Number of the lookup that found `#tracked`, and of the last one. */
   #trackedBy = 0;
   #begun = 0;
-  #again = false;
   /** Document version at the last move of the cursor. */
   #version: { readonly uri: string; readonly version: number } | undefined;
 
@@ -84,7 +85,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     this.#version = { uri, version: document.version };
     if (document !== vscode.window.activeTextEditor?.document) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#lookUp(), typed ? AFTER_CHANGE_MS : AFTER_MOVE_MS);
+    this.#timer = setTimeout(() => void this.#lookUps.run(), typed ? AFTER_CHANGE_MS : AFTER_MOVE_MS);
   }
 
   #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
@@ -105,13 +106,12 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
 
   /** Next edits may be on now. The name at the cursor was not looked up while they were off. */
   reconsider(): void {
-    this.#lookUp();
+    void this.#lookUps.run();
   }
 
-  #lookUp(): void {
-    this.#again = this.#lookups.size >= MAX_LOOKUPS;
+  async #lookUp(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
-    if (this.#again || editor === undefined || !this.#active(editor.document) || this.#isTracked(editor)) return;
+    if (editor === undefined || !this.#active(editor.document) || this.#isTracked(editor)) return;
     this.#begun += 1;
     const number = this.#begun;
     const changes: Lookup['changes'] = [];
@@ -124,10 +124,10 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
           this.#tracked = tracked;
           this.#trackedBy = number;
         }
-        if (this.#again) this.#lookUp();
       });
     const lookup: Lookup = { changes, done };
     this.#lookups.add(lookup);
+    await done;
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { SerialQueue } from '../../../base/serial-queue.ts';
 import { displayWidth } from '../../../completion/next-edit/text-width.ts';
 
 /** How often an indentation is tried while the user types, and the time between two tries. */
@@ -21,7 +22,7 @@ export class TabKey implements vscode.Disposable {
   readonly #changes = vscode.workspace.onDidChangeTextDocument((event) => this.#move(event));
   /** The indentation that is being inserted. Places at its start come after it; they come before what the user types. */
   #inserting: { readonly place: Place; readonly text: string } | undefined;
-  #queue: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   dispose(): void {
     this.#changes.dispose();
@@ -33,12 +34,13 @@ export class TabKey implements vscode.Disposable {
     if (editor.selections.length > 1 || !selection.isEmpty || isShallow(editor)) return tab();
     const place = { document, offset: document.offsetAt(selection.active) };
     this.#places.add(place);
-    this.#queue = this.#queue
-      .then(() => this.#indent(editor, place))
-      // The editor was closed.
-      .catch(() => undefined)
-      .finally(() => this.#places.delete(place));
-    return this.#queue;
+    return (
+      this.#queue
+        .run(() => this.#indent(editor, place))
+        // The editor was closed.
+        .catch(() => undefined)
+        .finally(() => this.#places.delete(place))
+    );
   }
 
   /** VS Code refuses an edit of an older version of the document: the user typed meanwhile. */

@@ -1,0 +1,34 @@
+/**
+ * Work that is repeated when something changed, but runs only once at a time. Calls while it runs share one further run,
+ * which begins afterwards and so sees what has changed until then.
+ */
+export class CoalescedRun<T = void> {
+  readonly #work: () => Promise<T>;
+  readonly #most: number;
+  readonly #running = new Set<Promise<T>>();
+  #again: Promise<T> | undefined;
+
+  /** @param most runs at the same time. Calls beyond share one further run. */
+  constructor(work: () => Promise<T>, most = 1) {
+    this.#work = work;
+    this.#most = most;
+  }
+
+  /** Resolves or rejects as the run that begins with this call or after it. */
+  run(): Promise<T> {
+    if (this.#running.size < this.#most && this.#again === undefined) return this.#start();
+    this.#again ??= Promise.race(this.#running)
+      .catch(() => undefined)
+      .then(() => {
+        this.#again = undefined;
+        return this.#start();
+      });
+    return this.#again;
+  }
+
+  #start(): Promise<T> {
+    const run = this.#work().finally(() => this.#running.delete(run));
+    this.#running.add(run);
+    return run;
+  }
+}
