@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { Checkpoints } from '../../chat/checkpoints/checkpoints.ts';
 import { History } from '../../chat/history/history.ts';
-import type { SessionDeps } from '../../chat/session/session-deps.ts';
 import { OWN_ORIGIN } from '../../chat/tools/define-tool.ts';
 import type { ChatTool } from '../../chat/tools/tools.ts';
 import { workspaceId } from '../models/editor-models.ts';
@@ -11,6 +9,7 @@ import { AnswerActions } from './answer-actions.ts';
 import { Attach } from './attachments/attach.ts';
 import { AttachActions } from './attachments/attach-actions.ts';
 import { Mentions } from './attachments/mentions.ts';
+import type { ChatViewDeps } from './chat-view-deps.ts';
 import { Composer } from './composer.ts';
 import { ConversationContext } from './context/conversation-context.ts';
 import { fillPrompt } from './context/prompt-files.ts';
@@ -30,19 +29,6 @@ import { StoredRules } from './tools/stored-rules.ts';
 import { chosenTools } from './tools/tool-picker.ts';
 
 const WEB_TOOL = 'fetch_web_page';
-
-export interface ChatViewDeps extends SessionDeps {
-  /** Whether requests go only to this machine and the user’s networks. */
-  readonly localOnly: () => boolean;
-  readonly extension: vscode.Uri;
-  /** Stores the conversation in the side bar. */
-  readonly drafts: vscode.Memento;
-  /** Folder for conversations. */
-  readonly storage: vscode.Uri;
-  readonly log: vscode.LogOutputChannel;
-  readonly onModelChange: vscode.Event<void>;
-  readonly setup: () => ModelSetup;
-}
 
 /** The parts tell their owner. */
 export interface ChatPartsEvents {

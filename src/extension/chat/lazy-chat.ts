@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
 import { watchTerminals } from './attachments/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
+import { type ChatFeatureDeps, chatViewDeps } from './chat-view-deps.ts';
 import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
 import { EarlyInput } from './early-input.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
-export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
+export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
   let loaded: Promise<ChatView> | undefined;
+  const load = async () => new (await import('./chat-view.ts')).ChatView(chatViewDeps(deps));
   const chat = () => {
     loaded ??= load();
     return loaded;

@@ -28,13 +28,11 @@ export class EditorContext {
   readonly #reader: ProjectReader;
   readonly #declarations: ProjectDeclarations;
   readonly #similar = new SimilarSnippets(FILES);
-  readonly #recentEdits: (uri: string) => readonly Snippet[];
+  #recentEdits: (uri: string) => readonly Snippet[] = () => [];
 
-  /** @param recentEdits the text around recent edits in other files than this one. */
-  constructor(reader: ProjectReader, recentEdits: (uri: string) => readonly Snippet[]) {
+  constructor(reader: ProjectReader) {
     this.#reader = reader;
     this.#declarations = new ProjectDeclarations(reader);
-    this.#recentEdits = recentEdits;
   }
 
   readonly source: ContextSource = async ({ document, position }, wanted, signal, report) => {
@@ -54,8 +52,9 @@ export class EditorContext {
     return [...found, ...known];
   };
 
-  /** Gathers context ahead of requests. */
-  follow(suggester: Suggester): vscode.Disposable {
+  /** Gathers context ahead of requests. @param recentEdits the text around recent edits in other files than this one. */
+  follow(suggester: Suggester, recentEdits: (uri: string) => readonly Snippet[]): vscode.Disposable {
+    this.#recentEdits = recentEdits;
     let timers: NodeJS.Timeout[] = [];
     const active = () => vscode.window.activeTextEditor;
     const prepare = () => {

@@ -13,11 +13,10 @@ export interface InlineCompletionsDeps {
   readonly ghostText: GhostTextWatch;
   /** The text of a next edit to show as ghost text. */
   readonly nextEdit: (document: vscode.TextDocument, position: vscode.Position) => string | undefined;
+  readonly onDidChangeNextEdit: vscode.Event<void>;
 }
 
 export interface InlineCompletions extends vscode.Disposable {
-  /** Makes VS Code request ghost text at the cursor again. */
-  refresh(): void;
   /** Sends a manual request at the active editor's caret, even if VS Code has a result for it. */
   trigger(): Promise<void>;
 }
@@ -46,6 +45,7 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
     refresh,
+    deps.onDidChangeNextEdit(() => refresh.refreshInBackground('automatic')),
     suggester.onDidGrow((uri) => here(uri) && refresh.refreshInBackground('grown')),
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
@@ -63,7 +63,6 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
   return {
-    refresh: () => refresh.refreshInBackground('automatic'),
     trigger: () => refresh.again('invoke'),
     dispose: () => lifetime.dispose(),
   };

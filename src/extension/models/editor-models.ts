@@ -164,6 +164,8 @@ export class Models implements vscode.Disposable {
   /** The display name of a provider. */
   readonly providerName = (id: string): string => this.#registry?.providers.get(id)?.name ?? id;
 
+  readonly isSimulated = ({ provider }: Model): boolean => this.#registry?.providers.get(provider)?.simulated ?? false;
+
   /** Problems of the configured completion model. */
   get completionWarnings(): readonly SvcError[] {
     // Until the lists are complete, the model may still be missing from them.

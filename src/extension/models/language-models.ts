@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { outputTokens } from '../../catalog/limits.ts';
+import { outputCap, outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Converse } from '../../chat/session/session-deps.ts';
 import { readArguments } from '../../chat/tools/tools.ts';
@@ -10,10 +10,11 @@ import type { Event } from '../../wire/event.ts';
 import { countTokens, TOKENS_AN_IMAGE } from '../../wire/prompt-size.ts';
 import { errorText } from '../error-text.ts';
 import { isDataPart } from './data-part.ts';
+import type { Models } from './editor-models.ts';
 
 const VENDOR = 'svc';
 
-export interface LanguageModelDeps {
+interface LanguageModelDeps {
   readonly models: () => readonly Model[];
   readonly onDidChange: vscode.Event<void>;
   readonly converse: Converse;
@@ -23,8 +24,15 @@ export interface LanguageModelDeps {
 }
 
 /** Offers the user's models to VS Code's own chat and to all extensions that use language models. */
-export function registerLanguageModels(deps: LanguageModelDeps): vscode.Disposable {
-  return vscode.lm.registerLanguageModelChatProvider(VENDOR, new LanguageModels(deps));
+export function registerLanguageModels(models: Models, converse: Converse): vscode.Disposable {
+  const provider = new LanguageModels({
+    models: () => [...(models.registry?.models.values() ?? [])],
+    onDidChange: models.onDidChange,
+    converse,
+    outputCap: outputCap(process.env).cap,
+    providerName: ({ provider }) => models.providerName(provider),
+  });
+  return vscode.lm.registerLanguageModelChatProvider(VENDOR, provider);
 }
 
 class LanguageModels implements vscode.LanguageModelChatProvider {

@@ -26,7 +26,6 @@ export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'pre
   /** True while a completion is requested. */
   readonly completionPending: () => boolean;
   readonly ghostText: GhostTextWatch;
-  readonly refreshGhostText: () => void;
   readonly setContext: NextEditViewDeps['setContext'];
   readonly media: vscode.Uri;
 }
@@ -35,6 +34,8 @@ export interface NextEditsFeature extends vscode.Disposable {
   /** What a screen reader says of the edit on screen; undefined: there is none. */
   description(): string | undefined;
   readonly onDidChange: vscode.Event<void>;
+  /** There is another text to show as ghost text. */
+  readonly onDidChangeGhostText: vscode.Event<void>;
   /** The text of the edit to show as ghost text at a position. */
   ghostText(document: vscode.TextDocument, position: vscode.Position): string | undefined;
   /** Escape on ghost text. Returns true if it was an edit. */
@@ -56,8 +57,9 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
   const sources = [renames, new QuickFixSource()];
   const engine = new NextEdits({ ...deps, sources, settings });
   const decorations = new EditDecorations(deps.media);
-  const { refreshGhostText, setContext } = deps;
-  const view = new NextEditView({ engine, decorations, mode, refreshGhostText, setContext });
+  const ghostTextChanged = new vscode.EventEmitter<void>();
+  const refreshGhostText = () => ghostTextChanged.fire();
+  const view = new NextEditView({ engine, decorations, mode, refreshGhostText, setContext: deps.setContext });
   const diff = new NextEditDocument();
   const moved = (editor: vscode.TextEditor | undefined) => {
     if (editor) engine.cursorMoved(documentView(editor.document), toPosition(editor.selection.active), isQuiet(editor));
@@ -71,6 +73,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
     view.update();
   };
   const lifetime = vscode.Disposable.from(
+    ghostTextChanged,
     ...sources,
     engine,
     decorations,
@@ -98,6 +101,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
   return {
     description: () => view.description,
     onDidChange: view.onDidChange,
+    onDidChangeGhostText: ghostTextChanged.event,
     ghostText: (document, position) => view.ghostText(document, position),
     rejectGhostText: () => {
       if (!view.native) return false;

@@ -1,0 +1,143 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
+import type { Model } from '../../catalog/model.ts';
+import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
+import { warmConnection } from '../../provider/transport/warm-connection.ts';
+import type { EditorTransport } from '../editor-transport.ts';
+import type { Models } from '../models/editor-models.ts';
+import { CompetingExtensions } from '../setup/competing-extensions.ts';
+import type { ContextKeys } from '../setup/context-keys.ts';
+import { registerCompletionCommands } from './completion-commands.ts';
+import { EditorContext } from './completion-context.ts';
+import { CompletionSettingsSource } from './completion-settings-source.ts';
+import { ExcludedFiles } from './excluded-files.ts';
+import { registerInlineCompletions } from './inline-completions.ts';
+import { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
+import { nextEditModels } from './next-edit/next-edit-model.ts';
+import { registerNextEdits } from './next-edit/next-edits-feature.ts';
+import { EditorProjectReader } from './project-reader.ts';
+import { CompletionStatus } from './status.ts';
+import { CompletionSwitch } from './switch.ts';
+
+export interface CompletionsDeps {
+  readonly extension: Pick<vscode.Extension<unknown>, 'id' | 'extensionUri'>;
+  readonly models: Models;
+  readonly transport: EditorTransport;
+  readonly log: vscode.LogOutputChannel;
+  readonly memory: vscode.Memento;
+  readonly contextKeys: ContextKeys;
+}
+
+/** Ghost text, next edits, their status and their commands. */
+export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
+  const { extension, models, transport, log, memory, contextKeys } = deps;
+  const lifetime = new DisposableStore();
+  const own = <T extends vscode.Disposable>(part: T): T => {
+    lifetime.add(part);
+    return part;
+  };
+
+  const configured = own(new CompletionSettingsSource());
+  const on = own(new CompletionSwitch());
+  const settings = () => (on.snoozing ? { ...configured.current, enabled: false } : configured.current);
+  const enabled = () => configured.current.enabled;
+  const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
+  const excluded = own(new ExcludedFiles(() => configured.current.exclude, configured.onDidChange));
+  const context = new EditorContext(own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined)));
+  const suggester = own(
+    new Suggester({
+      model: () => completionModel(models.completion),
+      settings,
+      excluded: excluded.reason,
+      context: context.source,
+      log: (line) => log.info(line),
+      warm: () => warmUp(models.completion, transport),
+      fill: ({ ref }) => fillWith(models.registry?.find(ref), transport),
+    }),
+  );
+  own(anyEvent(own, models.onDidChange, onDidChangeSettings, excluded.onDidChange)(() => suggester.reconsider()));
+
+  const ghostText = own(new GhostTextWatch());
+  const nextEdits = own(
+    registerNextEdits({
+      settings,
+      onDidChangeSettings,
+      excluded: excluded.reason,
+      completionPending: () => suggester.state.kind === 'asking',
+      ...nextEditModels(models, transport),
+      limits: suggester.limits,
+      log: (line) => log.info(line),
+      onDidChangeModels: models.onDidChange,
+      ghostText,
+      setContext: (key, value) => contextKeys.set(key, value),
+      media: vscode.Uri.joinPath(extension.extensionUri, 'media'),
+    }),
+  );
+  own(context.follow(suggester, nextEdits.recentEdits));
+  const inline = own(
+    registerInlineCompletions({
+      suggester,
+      extension: extension.id,
+      onAccepted: () => contextKeys.set('svc.completionAccepted', true),
+      ghostText,
+      nextEdit: nextEdits.ghostText,
+      onDidChangeNextEdit: nextEdits.onDidChangeGhostText,
+    }),
+  );
+  own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
+  own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
+
+  const status = {
+    suggester,
+    on,
+    simulated: models.isSimulated,
+    providerName: models.providerName,
+    model: () => models.completion,
+    setup: () => models.setup,
+    warnings: () => models.completionWarnings,
+    enabled,
+    nextEdit: nextEdits.description,
+    onDidChange: anyEvent(own, models.onDidChange, configured.onDidChange, nextEdits.onDidChange),
+  };
+  const active = () => enabled() && models.completion !== undefined;
+  const competing = own(new CompetingExtensions({ memory, active, onDidChange: status.onDidChange }));
+  own(
+    registerCompletionCommands({
+      ...status,
+      trigger: inline.trigger,
+      rejectNextEdit: nextEdits.rejectGhostText,
+      lastEditRequest: nextEdits.lastRequest,
+      hidden: () => ghostText.hidden(),
+      competitors: async () => [...nextEdits.menuItems(), ...(await competing.items())],
+    }),
+  );
+  own(new CompletionStatus(status));
+  return lifetime;
+}
+
+function completionModel(model: Model | undefined) {
+  if (!model) return undefined;
+  const { ref, limit, cost } = model;
+  return { ref, contextTokens: limit.context, ...(cost === undefined ? {} : { cost }) };
+}
+
+function warmUp(model: Model | undefined, transport: EditorTransport): void {
+  if (model) void warmConnection(model.endpoint, transport);
+}
+
+function fillWith(model: Model | undefined, transport: EditorTransport): ReturnType<SuggesterDeps['fill']> {
+  return async function* (request, signal) {
+    if (model === undefined) return;
+    const { completeCode } = await import('../../provider/complete-code.ts');
+    yield* completeCode(model, request, { transport, signal });
+  };
+}
+
+function anyEvent(
+  own: <T extends vscode.Disposable>(part: T) => T,
+  ...events: vscode.Event<void>[]
+): vscode.Event<void> {
+  const emitter = own(new vscode.EventEmitter<void>());
+  for (const event of events) own(event(() => emitter.fire()));
+  return emitter.event;
+}
