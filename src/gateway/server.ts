@@ -12,10 +12,9 @@ import { checkOrigin, corsHeaders } from './http/origin-check.ts';
 import { withoutKeys } from './http/redact-path.ts';
 import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
-import { Router } from './http/router.ts';
+import { type LazyRoutes, Router, unknownPath } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
 import { adminPageRoutes } from './routes/admin-page-route.ts';
-import { adminRoutes } from './routes/admin-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
@@ -67,7 +66,7 @@ const ACCOUNTING_MS = 2_000;
 export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
   let closing = false;
   const kept = new KeptItems();
-  const router = new Router([
+  const routes = [
     ...inferenceRoutes(deps, kept),
     compactRoute(deps, kept),
     ...countTokensRoutes(deps),
@@ -77,9 +76,9 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     transcriptionRoute(deps),
     ...catalogRoutes(deps),
     ...operationRoutes(deps, () => !deps.presence.draining),
-    ...adminRoutes(deps),
     ...adminPageRoutes(deps),
-  ]);
+  ];
+  const router = new Router(routes, [lazyAdmin(deps)]);
   deps.metrics.watchMembers(() => deps.pools.health.report());
   const headersTimeout = listen.headersTimeout ?? 20_000;
   const server = createServer({
@@ -136,6 +135,21 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   };
 }
 
+/** The admin API. Most gateways do not turn it on. */
+function lazyAdmin(deps: GatewayDeps): LazyRoutes {
+  let router: Router | undefined;
+  return {
+    prefix: '/admin/v1/',
+    load: async (context) => {
+      if (deps.settings().gateway.admin === undefined) throw unknownPath(context.path);
+      context.addHeaders({ 'cache-control': 'no-store' });
+      const { adminRoutes } = await import('./admin/admin.ts');
+      router ??= new Router(adminRoutes(deps));
+      return router;
+    },
+  };
+}
+
 /** For connections that are too many. */
 const REFUSING: Pick<Router, 'find'> = {
   find: () => {
@@ -162,7 +176,8 @@ async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: R
       context.addHeaders(corsHeaders(context));
       if (request.method === 'OPTIONS') return preflight(context);
     }
-    const { route, params } = router.find(context);
+    const found = router.find(context);
+    const { route, params } = found instanceof Promise ? await found : found;
     context.logFields.route = route.path;
     context.format = route.format;
     await route.handle(context, params);

@@ -1,7 +1,9 @@
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { whenLeft } from '../http/request-body.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route, whenLeft } from './call.ts';
+import { route } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { describeProviders } from './model-health.ts';
 import { describeVisibleBudgets } from './overview-routes.ts';
@@ -16,9 +18,9 @@ const MUCH = 0.8;
 const SOME = 0.2;
 
 /** What needs a person. */
-export function concernRoutes(): AdminRoute[] {
+export function concernRoutes(deps: GatewayDeps): Route[] {
   return [
-    route(ENDPOINTS.listConcerns, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.listConcerns, async ({ context, viewer }) => {
       const budgets = await budgetConcerns(deps, viewer, whenLeft(context));
       if (viewer.scope === 'own') return { data: budgets };
       requireScope(viewer, 'read');

@@ -1,33 +1,35 @@
 import { toUsd } from '../../base/money.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import { whenLeft } from '../http/request-body.ts';
+import type { Route } from '../http/router.ts';
 import type { Budget } from '../limits/budget.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
 import { bucketOf } from '../state/usage-tables.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route, whenLeft } from './call.ts';
+import { route } from './call.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
 import { listReplicas } from './replicas.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Budgets, organizations, models, providers and replicas. */
-export function overviewRoutes(): AdminRoute[] {
+export function overviewRoutes(deps: GatewayDeps): Route[] {
   return [
-    route(ENDPOINTS.listBudgets, async ({ deps, context, viewer }) => ({
+    route(deps, ENDPOINTS.listBudgets, async ({ context, viewer }) => ({
       data: await describeVisibleBudgets(deps, viewer, whenLeft(context)),
     })),
-    route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
-    route(ENDPOINTS.listModels, async ({ deps }) => {
+    route(deps, ENDPOINTS.listOrganizations, async () => ({ data: await describeOrganizations(deps) })),
+    route(deps, ENDPOINTS.listModels, async () => {
       await deps.listing.whenListed();
       return { data: await describeModels(deps) };
     }),
-    route(ENDPOINTS.listProviders, async ({ deps }) => {
+    route(deps, ENDPOINTS.listProviders, async () => {
       await deps.listing.whenListed();
       return { data: await describeProviders(deps) };
     }),
-    route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: await listReplicas(deps) })),
+    route(deps, ENDPOINTS.listReplicas, async () => ({ data: await listReplicas(deps) })),
   ];
 }
 

@@ -1,15 +1,16 @@
 import { unauthorized } from '../access/authentication.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { Session } from './api/schemas.ts';
-import { type AdminRoute, route } from './call.ts';
+import { route } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { actorOf, addressOf, LOCAL, requireKeyItself, setCookie, signIn, type Viewer } from './viewer.ts';
 
 /** Sign in, sign out, and who is signed in. */
-export function sessionRoutes(): AdminRoute[] {
+export function sessionRoutes(deps: GatewayDeps): Route[] {
   return [
-    route(ENDPOINTS.createSession, async ({ deps, context, body }) => {
+    route(deps, ENDPOINTS.createSession, async ({ context, body }) => {
       const { sessionMs } = adminSettings(deps);
       const viewer = await signIn(deps, context, body, Date.now() + sessionMs);
       if (viewer?.session === undefined) {
@@ -26,13 +27,13 @@ export function sessionRoutes(): AdminRoute[] {
       await setCookie(deps, context, viewer.session.token, sessionMs);
       return { ...describe(deps, viewer), secret: viewer.session.secret };
     }),
-    route(ENDPOINTS.getSession, async ({ deps, viewer }) => describe(deps, viewer)),
-    route(ENDPOINTS.endSession, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.getSession, async ({ viewer }) => describe(deps, viewer)),
+    route(deps, ENDPOINTS.endSession, async ({ context, viewer }) => {
       if (viewer.session) await deps.admin.endSession(viewer.session);
       await setCookie(deps, context, '', 0);
       return undefined;
     }),
-    route(ENDPOINTS.createLink, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.createLink, async ({ context, viewer }) => {
       requireKeyItself(viewer);
       const { token, expiresAt } = await deps.admin.createLink();
       await deps.admin.record(actorOf(viewer, context), { action: 'link.create', target: LOCAL });
