@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
+import type { Administration } from './admin/call.ts';
 import { describeThisReplica } from './admin/presence.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
+import type { Inference } from './dispatch/pipeline.ts';
 import { BodyMemory, defaultBodyBytes } from './http/body-memory.ts';
 import { ConnectionLimit, readFileLimits } from './http/connection-limit.ts';
 import { checkOrigin, corsHeaders } from './http/origin-check.ts';
@@ -14,7 +15,7 @@ import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
 import { type LazyRoutes, Router, unknownPath } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
-import { adminPageRoutes } from './routes/admin-page-route.ts';
+import { type AdminPage, adminPageRoutes } from './routes/admin-page-route.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
@@ -22,8 +23,9 @@ import { editRoute } from './routes/edit-route.ts';
 import { embeddingsRoute } from './routes/embeddings-route.ts';
 import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
-import { operationRoutes } from './routes/operation-routes.ts';
+import { type Operation, operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
+import type { SharedState } from './shared-state.ts';
 import { KeptItems } from './state/kept-items.ts';
 
 // `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
@@ -49,6 +51,12 @@ export interface Gateway {
   close(drainMs?: number, cut?: AbortSignal): Promise<number>;
 }
 
+/** All parts of a gateway, for the routes. */
+export type GatewayParts = Inference &
+  Administration &
+  Operation &
+  AdminPage & { readonly shared?: Pick<SharedState, 'describe'> | undefined };
+
 export interface Listen {
   readonly host: string;
   readonly port: number;
@@ -63,7 +71,7 @@ const DRAIN_MS = 10_000;
 const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
-export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
+export async function startGateway(deps: GatewayParts, listen: Listen): Promise<Gateway> {
   let closing = false;
   const kept = new KeptItems();
   const routes = [
@@ -136,7 +144,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
 }
 
 /** The admin API. Most gateways do not turn it on. */
-function lazyAdmin(deps: GatewayDeps): LazyRoutes {
+function lazyAdmin(deps: Administration): LazyRoutes {
   let router: Router | undefined;
   return {
     prefix: '/admin/v1/',
@@ -167,7 +175,11 @@ function tooManyConnections(): SvcError {
   });
 }
 
-async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: RequestContext): Promise<void> {
+async function serve(
+  deps: Pick<GatewayParts, 'settings' | 'keys' | 'metrics' | 'log'>,
+  router: Pick<Router, 'find'>,
+  context: RequestContext,
+): Promise<void> {
   const { request, response } = context;
   deps.metrics.active += 1;
   try {
@@ -202,7 +214,7 @@ async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: R
   }
 }
 
-function finished(deps: GatewayDeps, context: RequestContext): void {
+function finished(deps: Pick<GatewayParts, 'keys' | 'metrics' | 'log'>, context: RequestContext): void {
   const { logFields, response, request, id, publicId, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
   const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
@@ -270,7 +282,12 @@ function plainAnswer(status: string, error: SvcError): string {
   return `${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`;
 }
 
-async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal?: AbortSignal): Promise<number> {
+async function drain(
+  server: Server,
+  deps: Pick<GatewayParts, 'metrics'>,
+  limit: number,
+  cutSignal?: AbortSignal,
+): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let cut = 0;
@@ -292,7 +309,7 @@ async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal
 }
 
 /** The handler of a request ends shortly after its connection was closed, and counts the usage only then. */
-async function whenAccounted({ metrics }: GatewayDeps): Promise<void> {
+async function whenAccounted({ metrics }: Pick<GatewayParts, 'metrics'>): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
   while (metrics.active > 0 && performance.now() < until) await sleep(5);
 }

@@ -1,6 +1,6 @@
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { auditRoutes } from './audit-routes.ts';
+import type { Administration } from './call.ts';
 import { concernRoutes } from './concern-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
@@ -9,7 +9,7 @@ import { sessionRoutes } from './session-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 /** All endpoints with their handlers. */
-export function adminRoutes(deps: GatewayDeps): readonly Route[] {
+export function adminRoutes(deps: Administration): readonly Route[] {
   return [
     ...sessionRoutes(deps),
     ...keyRoutes(deps),

@@ -1,11 +1,11 @@
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { readCursor, route, writeCursor } from './call.ts';
+import type { SignIns } from './viewer.ts';
 
 /** What was changed, by whom and from where. */
-export function auditRoutes(deps: GatewayDeps): Route[] {
+export function auditRoutes(deps: SignIns): Route[] {
   return [
     route(deps, ENDPOINTS.listAudit, async ({ query }) => {
       const { cursor, limit, ...filter } = query;

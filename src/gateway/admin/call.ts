@@ -1,13 +1,24 @@
 import type * as z from 'zod';
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from '../dispatch/models.ts';
 import { parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { ReportQueue } from '../reports/report-queue.ts';
 import type { Endpoint } from './api/endpoints.ts';
-import { identifyViewer, requireScope, type Viewer } from './viewer.ts';
+import type { HealthSources } from './health-report.ts';
+import type { LiveRequests } from './live-requests.ts';
+import type { Processes } from './replicas.ts';
+import { identifyViewer, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
+
+/** What the endpoints need. */
+export type Administration = Models &
+  SignIns &
+  Processes &
+  HealthSources & { readonly limits: Limits; readonly live: LiveRequests; readonly reports: ReportQueue };
 
 /** A checked request to an endpoint. */
 export interface Call<Query, Body> {
@@ -28,7 +39,7 @@ const ANYONE: Viewer = { name: '', scope: 'own' };
 
 /** All steps of a request: access, query, body, handler, answer. */
 export function route<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
-  deps: GatewayDeps,
+  deps: SignIns,
   endpoint: Endpoint<Query, Body, Answer>,
   handler: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.output<Answer> | typeof SENT>,
 ): Route {

@@ -4,16 +4,15 @@ import { isTimeZone } from '../../base/time-zone.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
-import { readCursor, route, writeCursor } from './call.ts';
+import { type Administration, readCursor, route, writeCursor } from './call.ts';
 import { describeKey } from './key-view.ts';
-import { actorOf, confirmKey, requireScope, type Viewer } from './viewer.ts';
+import { actorOf, confirmKey, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 /** Keys: list, create, change, rotate, revoke. */
-export function keyRoutes(deps: GatewayDeps): Route[] {
+export function keyRoutes(deps: SignIns & Pick<Administration, 'settings' | 'limits'>): Route[] {
   return [
     route(deps, ENDPOINTS.listKeys, async ({ query }) => {
       const { cursor, limit, ...filter } = query;
@@ -64,21 +63,25 @@ export function keyRoutes(deps: GatewayDeps): Route[] {
 }
 
 /** Only the scope `all` may change admin keys: another scope could otherwise raise itself. @throws SvcError 403, 404. */
-async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): Promise<StoredGatewayKey> {
+async function requireChange(
+  deps: Pick<Administration, 'admin'>,
+  viewer: Viewer,
+  name: string,
+): Promise<StoredGatewayKey> {
   const key = await deps.admin.findKey(name);
   if (key === undefined) throw unknownKey(name);
   if (key.admin !== undefined) requireScope(viewer, 'all');
   return key;
 }
 
-async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {
+async function findDescribed(deps: Pick<Administration, 'admin' | 'limits'>, name: string): Promise<Key> {
   const key = await deps.admin.findKey(name);
   const [described] = key ? describeKeys(deps, [key]) : [];
   if (described) return described;
   throw unknownKey(name);
 }
 
-function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Key[] {
+function describeKeys(deps: Pick<Administration, 'limits'>, keys: readonly StoredGatewayKey[]): Key[] {
   return keys.map((key) => describeKey(key, (id) => deps.limits.budget(id)?.spent() ?? 0));
 }
 

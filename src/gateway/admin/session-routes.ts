@@ -1,14 +1,13 @@
 import { unauthorized } from '../access/authentication.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { Session } from './api/schemas.ts';
-import { route } from './call.ts';
+import { type Administration, route } from './call.ts';
 import { isoTime } from './key-view.ts';
-import { actorOf, addressOf, LOCAL, requireKeyItself, setCookie, signIn, type Viewer } from './viewer.ts';
+import { actorOf, addressOf, LOCAL, requireKeyItself, type SignIns, setCookie, signIn, type Viewer } from './viewer.ts';
 
 /** Sign in, sign out, and who is signed in. */
-export function sessionRoutes(deps: GatewayDeps): Route[] {
+export function sessionRoutes(deps: SignIns & Pick<Administration, 'settings' | 'version'>): Route[] {
   return [
     route(deps, ENDPOINTS.createSession, async ({ context, body }) => {
       const { sessionMs } = adminSettings(deps);
@@ -42,7 +41,7 @@ export function sessionRoutes(deps: GatewayDeps): Route[] {
   ];
 }
 
-function describe(deps: GatewayDeps, { name, scope, session }: Viewer): Session {
+function describe(deps: Pick<Administration, 'settings' | 'version'>, { name, scope, session }: Viewer): Session {
   return {
     name,
     scope,
@@ -53,7 +52,7 @@ function describe(deps: GatewayDeps, { name, scope, session }: Viewer): Session 
   };
 }
 
-function adminSettings(deps: GatewayDeps) {
+function adminSettings(deps: Pick<Administration, 'settings'>) {
   const { admin } = deps.settings().gateway;
   // The settings may change between two steps of a request.
   return admin ?? { sessionMs: 0, timeZone: 'UTC' };
