@@ -1,6 +1,6 @@
-import type { Model, Provider } from './model.ts';
+import type { Model, Provider, ServedWindow } from './model.ts';
 import type { Registry } from './registry/registry.ts';
-import { type ServedWindow, type WindowReader, withServedWindow } from './served-window.ts';
+import { type WindowReader, withServedWindow } from './served-window.ts';
 
 /** Returns the ids of the models that the provider's endpoint lists. Rejects if the request fails. */
 export type ListModels = (provider: Provider, signal: AbortSignal) => Promise<readonly string[]>;

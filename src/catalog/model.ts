@@ -4,9 +4,16 @@ import type { EditDialect } from '../wire/edit/edit-request.ts';
 import type { MessageText } from '../wire/errors/svc-error.ts';
 import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import type { ServedWindow } from './served-window.ts';
 
 export type { FimDialect } from '../wire/fim/fim-request.ts';
+
+/** What the server of a model says about its context window. In tokens. */
+export interface ServedWindow {
+  /** The window with which the model runs. */
+  readonly context: number;
+  /** The window that the model was trained for, if the server states it. */
+  readonly trained?: number;
+}
 
 /** Identifies vendor differences within one wire format. */
 export type ProviderKind =

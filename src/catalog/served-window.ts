@@ -1,12 +1,4 @@
-import type { Model } from './model.ts';
-
-/** What the server of a model says about its context window. In tokens. */
-export interface ServedWindow {
-  /** The window with which the model runs. */
-  readonly context: number;
-  /** The window that the model was trained for, if the server states it. */
-  readonly trained?: number;
-}
+import type { Model, ServedWindow } from './model.ts';
 
 /** Asks servers for the windows of their models. Never rejects: what a server does not tell is unknown. */
 export interface WindowReader {

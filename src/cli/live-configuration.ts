@@ -16,7 +16,7 @@ import type { LoadInput } from '../config/load/sources.ts';
 import { SettingsStore } from '../config/load/store.ts';
 import { type Accepted, LastValid } from '../config/settings/last-valid.ts';
 import type { Diagnostic, Settings } from '../config/settings/settings.ts';
-import type { ModelListing } from '../gateway/gateway-deps.ts';
+import type { ModelListing } from '../gateway/dispatch/models.ts';
 import { modelLister } from '../provider/list-models.ts';
 import { ServedWindows } from '../provider/served-window.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { loadSettings } from '../config/load/load.ts';
 import type { Credential } from '../config/settings/origin.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
-import type { Log } from '../gateway/gateway-deps.ts';
+import type { Log } from '../gateway/accounting/log.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
 import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';

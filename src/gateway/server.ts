@@ -4,18 +4,18 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
+import type { Administration } from './admin/call.ts';
 import { describeThisReplica } from './admin/presence.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
+import type { Inference } from './dispatch/pipeline.ts';
 import { BodyMemory, defaultBodyBytes } from './http/body-memory.ts';
 import { ConnectionLimit, readFileLimits } from './http/connection-limit.ts';
 import { checkOrigin, corsHeaders } from './http/origin-check.ts';
 import { withoutKeys } from './http/redact-path.ts';
 import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
-import { Router } from './http/router.ts';
+import { type LazyRoutes, Router, unknownPath } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
-import { adminPageRoutes } from './routes/admin-page-route.ts';
-import { adminRoutes } from './routes/admin-routes.ts';
+import { type AdminPage, adminPageRoutes } from './routes/admin-page-route.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
@@ -23,8 +23,9 @@ import { editRoute } from './routes/edit-route.ts';
 import { embeddingsRoute } from './routes/embeddings-route.ts';
 import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
-import { operationRoutes } from './routes/operation-routes.ts';
+import { type Operation, operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
+import type { SharedState } from './shared-state.ts';
 import { KeptItems } from './state/kept-items.ts';
 
 // `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
@@ -50,6 +51,12 @@ export interface Gateway {
   close(drainMs?: number, cut?: AbortSignal): Promise<number>;
 }
 
+/** All parts of a gateway, for the routes. */
+export type GatewayParts = Inference &
+  Administration &
+  Operation &
+  AdminPage & { readonly shared?: Pick<SharedState, 'describe'> | undefined };
+
 export interface Listen {
   readonly host: string;
   readonly port: number;
@@ -64,10 +71,10 @@ const DRAIN_MS = 10_000;
 const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
-export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
+export async function startGateway(deps: GatewayParts, listen: Listen): Promise<Gateway> {
   let closing = false;
   const kept = new KeptItems();
-  const router = new Router([
+  const routes = [
     ...inferenceRoutes(deps, kept),
     compactRoute(deps, kept),
     ...countTokensRoutes(deps),
@@ -77,9 +84,9 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     transcriptionRoute(deps),
     ...catalogRoutes(deps),
     ...operationRoutes(deps, () => !deps.presence.draining),
-    ...adminRoutes(deps),
     ...adminPageRoutes(deps),
-  ]);
+  ];
+  const router = new Router(routes, [lazyAdmin(deps)]);
   deps.metrics.watchMembers(() => deps.pools.health.report());
   const headersTimeout = listen.headersTimeout ?? 20_000;
   const server = createServer({
@@ -136,6 +143,21 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   };
 }
 
+/** The admin API. Most gateways do not turn it on. */
+function lazyAdmin(deps: Administration): LazyRoutes {
+  let router: Router | undefined;
+  return {
+    prefix: '/admin/v1/',
+    load: async (context) => {
+      if (deps.settings().gateway.admin === undefined) throw unknownPath(context.path);
+      context.addHeaders({ 'cache-control': 'no-store' });
+      const { adminRoutes } = await import('./admin/admin.ts');
+      router ??= new Router(adminRoutes(deps));
+      return router;
+    },
+  };
+}
+
 /** For connections that are too many. */
 const REFUSING: Pick<Router, 'find'> = {
   find: () => {
@@ -153,7 +175,11 @@ function tooManyConnections(): SvcError {
   });
 }
 
-async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: RequestContext): Promise<void> {
+async function serve(
+  deps: Pick<GatewayParts, 'settings' | 'keys' | 'metrics' | 'log'>,
+  router: Pick<Router, 'find'>,
+  context: RequestContext,
+): Promise<void> {
   const { request, response } = context;
   deps.metrics.active += 1;
   try {
@@ -162,7 +188,8 @@ async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: R
       context.addHeaders(corsHeaders(context));
       if (request.method === 'OPTIONS') return preflight(context);
     }
-    const { route, params } = router.find(context);
+    const found = router.find(context);
+    const { route, params } = found instanceof Promise ? await found : found;
     context.logFields.route = route.path;
     context.format = route.format;
     await route.handle(context, params);
@@ -187,7 +214,7 @@ async function serve(deps: GatewayDeps, router: Pick<Router, 'find'>, context: R
   }
 }
 
-function finished(deps: GatewayDeps, context: RequestContext): void {
+function finished(deps: Pick<GatewayParts, 'keys' | 'metrics' | 'log'>, context: RequestContext): void {
   const { logFields, response, request, id, publicId, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
   const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
@@ -255,7 +282,12 @@ function plainAnswer(status: string, error: SvcError): string {
   return `${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`;
 }
 
-async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal?: AbortSignal): Promise<number> {
+async function drain(
+  server: Server,
+  deps: Pick<GatewayParts, 'metrics'>,
+  limit: number,
+  cutSignal?: AbortSignal,
+): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let cut = 0;
@@ -277,7 +309,7 @@ async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal
 }
 
 /** The handler of a request ends shortly after its connection was closed, and counts the usage only then. */
-async function whenAccounted({ metrics }: GatewayDeps): Promise<void> {
+async function whenAccounted({ metrics }: Pick<GatewayParts, 'metrics'>): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
   while (metrics.active > 0 && performance.now() < until) await sleep(5);
 }

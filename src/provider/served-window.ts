@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
 import { isLocalHost } from '../base/public-address.ts';
-import type { Endpoint, Model, ProviderKind } from '../catalog/model.ts';
-import { type ServedWindow, type WindowReader, withServedWindow } from '../catalog/served-window.ts';
+import type { Endpoint, Model, ProviderKind, ServedWindow } from '../catalog/model.ts';
+import { type WindowReader, withServedWindow } from '../catalog/served-window.ts';
 import { upstreamHeaders } from './request/headers.ts';
 import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
 import { textUpTo } from './send-and-stream.ts';

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TASK } from '../upstream/strict/scripted-model.ts';
+import type { Workspace } from './fixtures.ts';
 import { type ClientName, installClient } from './install.ts';
-import { KEY, MODEL_NAMES, type Program, type Workspace } from './judged-run.ts';
+import { KEY, MODEL_NAMES, type Program } from './judged-run.ts';
 import * as tools from './toolboxes.ts';
 
 /** A coding agent in one configuration. */

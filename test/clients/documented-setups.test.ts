@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TASK } from '../upstream/strict/scripted-model.ts';
+import type { Workspace } from './fixtures.ts';
 import { installClient } from './install.ts';
-import { Judges, KEY, type Program, runProgram, type Workspace } from './judged-run.ts';
+import { Judges, KEY, type Program, runProgram } from './judged-run.ts';
 import * as tools from './toolboxes.ts';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'gateway.md'), 'utf8');

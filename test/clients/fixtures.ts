@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { arrayOrEmpty, isObject, type JsonObject } from '../../src/base/json.ts';
-import type { Workspace } from './judged-run.ts';
 import type { RecordedRequest } from './recorder.ts';
 
 const FOLDER = path.join(import.meta.dirname, '..', 'gateway', 'clients', 'requests');
@@ -10,6 +9,13 @@ const LONGEST_DESCRIPTION = 40;
 const MOST_PLAIN_TOOLS = 4;
 /** Notes of a client for its model, about the machine and the session. */
 const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
+
+export interface Workspace {
+  /** The folder with the file of the task. */
+  readonly work: string;
+  /** The home folder of the client: it must not read the developer's configuration. */
+  readonly home: string;
+}
 
 /** The path of a request without its version and query: clients add `/v1` and `?beta=true`. */
 function routeOf({ path: where }: RecordedRequest): string {

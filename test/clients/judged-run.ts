@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { TASK, type Toolbox } from '../upstream/strict/scripted-model.ts';
 import { type StrictFormat, type StrictProvider, startStrictProvider } from '../upstream/strict/strict-provider.ts';
-import { formatOfRequests, writeFixture } from './fixtures.ts';
+import { formatOfRequests, type Workspace, writeFixture } from './fixtures.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { MakeToolbox } from './toolboxes.ts';
 
@@ -141,13 +141,6 @@ export class Judges {
 
 /** The models of all providers by their names at the gateway. */
 export const MODEL_NAMES = FORMATS.flatMap((format) => MODELS.map((model) => `${format}/${model}`));
-
-export interface Workspace {
-  /** The folder with the file of the task. */
-  readonly work: string;
-  /** The home folder of the client: it must not read the developer's configuration. */
-  readonly home: string;
-}
 
 function providers(url: string): Record<string, unknown> {
   const model = {

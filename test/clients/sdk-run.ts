@@ -1,8 +1,9 @@
 import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { TASK } from '../upstream/strict/scripted-model.ts';
+import type { Workspace } from './fixtures.ts';
 import { type ClientName, installClient } from './install.ts';
-import { type Judges, KEY, runProgram, type Workspace } from './judged-run.ts';
+import { type Judges, KEY, runProgram } from './judged-run.ts';
 
 const SCRIPTS = path.join(import.meta.dirname, 'sdk');
 

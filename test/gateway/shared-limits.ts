@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { toNano } from '../../src/base/money.ts';
-import type { Log } from '../../src/gateway/gateway-deps.ts';
+import type { Log } from '../../src/gateway/accounting/log.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
 import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
 import { BudgetLeases } from '../../src/gateway/limits/budget-leases.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createGzip } from 'node:zlib';
 import { type Script, streamFrames, type Wire, wholeBody } from './answers.ts';
 import { CONTEXT_ERRORS } from './error-bodies.ts';
-import type { ReceivedRequest } from './upstream.ts';
+import type { ReceivedRequest } from './received-request.ts';
 
 const TEXT: Script = { text: ['Hello', ', wörld ', '👋', '.'] };
 const TOOLS: Script = {

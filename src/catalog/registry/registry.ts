@@ -1,6 +1,6 @@
 import { environmentKey } from '../environment-key.ts';
-import type { Model, Provider } from '../model.ts';
-import { type ServedWindow, withServedWindow } from '../served-window.ts';
+import type { Model, Provider, ServedWindow } from '../model.ts';
+import { withServedWindow } from '../served-window.ts';
 import { withVendorPrices } from '../vendor-prices.ts';
 import { VENDORS } from '../vendors.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';

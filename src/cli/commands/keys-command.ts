@@ -9,7 +9,8 @@ import { parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
-import { type GatewayAccess, withGateway } from '../remote/gateway-access.ts';
+import type { GatewayAccess } from '../remote/admin-client.ts';
+import { withGateway } from '../remote/gateway-access.ts';
 
 /** How long a rotated key stays valid. */
 const GRACE = '24h';

@@ -9,11 +9,10 @@ import type { Diagnostic, Settings, TelemetrySettings } from '../../config/setti
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
-import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
 import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
-import { type Gateway, startGateway } from '../../gateway/server.ts';
-import { openTelemetry, type Telemetry } from '../../gateway/telemetry/telemetry.ts';
+import { type Gateway, type GatewayParts, startGateway } from '../../gateway/server.ts';
+import type { Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import { permittedAddresses } from '../../provider/transport/local-only.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
@@ -63,6 +62,14 @@ export async function run(args: string[], outer: Io): Promise<number> {
   return runWorkers({ ...options, count: workers }, io, parent, (channel) =>
     serve(options, channel.io, channel.io.signal, channel),
   );
+}
+
+/** Loads the packages of telemetry only if the configuration asks for it. */
+async function openTelemetry(settings: Settings, log: FileLog): Promise<Telemetry | undefined> {
+  const permitted = telemetryWithin(settings, log);
+  if (permitted === undefined) return undefined;
+  const { OpenTelemetry } = await import('../../gateway/telemetry/open-telemetry.ts');
+  return new OpenTelemetry(permitted, log);
 }
 
 /** The receiver of telemetry, unless `localOnly` forbids it. Its host has to be an address, because it is looked up later. */
@@ -123,7 +130,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   let opened: OpenedState | undefined;
   // What stays open after an error would keep the process alive.
   try {
-    telemetry = await openTelemetry(telemetryWithin(upstreams.settings, log), log);
+    telemetry = await openTelemetry(upstreams.settings, log);
     opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
     state = new GatewayState({
       ...opened.state,
@@ -141,7 +148,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     await Promise.all([shared?.ready(), rates?.ready(), budgets?.ready()]);
     const metrics = new Metrics(() => ledger.waiting);
     reloadsFailed = () => metrics.reloadFailed();
-    const deps: GatewayDeps = {
+    const parts: GatewayParts = {
       settings: () => upstreams.settings,
       registry: () => upstreams.registry,
       listing: upstreams.listing,
@@ -171,8 +178,8 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       proofSecret: nonEmptyString(io.env.SVC_GATEWAY_PROOF),
       adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
     };
-    const gateway = await startGateway(deps, { host, port: port ?? listen.port });
-    worker?.serving(deps);
+    const gateway = await startGateway(parts, { host, port: port ?? listen.port });
+    worker?.serving(parts);
     if (worker === undefined || worker.first) await announce(gateway, upstreams, state, io);
     upstreams.follow();
     state.follow();

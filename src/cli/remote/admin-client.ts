@@ -10,7 +10,18 @@ import type { UsageReport } from '../../gateway/reports/usage-report.ts';
 import { type UndiciTransport, undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { ERROR_TYPES, SvcError } from '../../wire/errors/svc-error.ts';
 import { type Io, UsageError } from '../io.ts';
-import type { GatewayAccess } from './gateway-access.ts';
+
+/** What commands do with the keys and the usage of a gateway. */
+export interface GatewayAccess {
+  listKeys(): Promise<readonly Key[]>;
+  /** @returns the key, which can't be read again. */
+  createKey(key: NewKey): Promise<string>;
+  updateKey(name: string, limits: Partial<LimitSettings>): Promise<void>;
+  /** @returns the new key. */
+  rotateKey(name: string, graceMs: number): Promise<string>;
+  revokeKey(name: string, cut: boolean): Promise<void>;
+  usage(query: UsageQuery): Promise<UsageReport>;
+}
 
 /** The admin key. Not an argument, because `ps` shows arguments. */
 const KEY_VARIABLE = 'SVC_ADMIN_KEY';

@@ -12,19 +12,7 @@ import { terminalInput } from '../cli-context.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import type { Io } from '../io.ts';
 import { withState } from '../open-state.ts';
-import { AdminClient } from './admin-client.ts';
-
-/** What commands do with the keys and the usage of a gateway. */
-export interface GatewayAccess {
-  listKeys(): Promise<readonly Key[]>;
-  /** @returns the key, which can't be read again. */
-  createKey(key: NewKey): Promise<string>;
-  updateKey(name: string, limits: Partial<LimitSettings>): Promise<void>;
-  /** @returns the new key. */
-  rotateKey(name: string, graceMs: number): Promise<string>;
-  revokeKey(name: string, cut: boolean): Promise<void>;
-  usage(query: UsageQuery): Promise<UsageReport>;
-}
+import { AdminClient, type GatewayAccess } from './admin-client.ts';
 
 /** Calls `work` with the gateway at an address, or with the state of this machine. */
 export async function withGateway<T>(

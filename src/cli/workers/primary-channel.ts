@@ -1,7 +1,7 @@
 import { describeThisHealth } from '../../gateway/admin/health-report.ts';
 import { describeThisReplica } from '../../gateway/admin/presence.ts';
 import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
-import type { GatewayDeps } from '../../gateway/gateway-deps.ts';
+import type { GatewayParts } from '../../gateway/server.ts';
 import {
   type Answers,
   PRIMARY_MESSAGE,
@@ -54,12 +54,12 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving(deps: GatewayDeps): void {
-    const { metrics, ledger, signIns, live } = deps;
+  serving(parts: GatewayParts): void {
+    const { metrics, ledger, signIns, live } = parts;
     this.#own = {
       metrics: () => metrics.toJson(),
-      replica: async () => JSON.stringify(describeThisReplica(deps)),
-      health: async () => JSON.stringify(describeThisHealth(deps)),
+      replica: async () => JSON.stringify(describeThisReplica(parts)),
+      health: async () => JSON.stringify(describeThisHealth(parts)),
     };
     metrics.ofAllWorkers = () => this.#collect('metrics');
     this.#live = new WorkerLive(live, send);

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SerialQueue } from '../../base/serial-queue.ts';
-import type { Log } from '../../gateway/gateway-deps.ts';
+import type { Log } from '../../gateway/accounting/log.ts';
 import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
 import {
   type PrimaryMessage,

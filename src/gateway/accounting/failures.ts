@@ -1,13 +1,12 @@
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Caller } from '../dispatch/caller.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
-import type { Metered } from './metering.ts';
+import type { Accounting, Metered } from './metering.ts';
 
 /** Writes an attempt that failed and cost nothing to the ledger. */
 export function recordFailedAttempt(
-  deps: GatewayDeps,
+  deps: Pick<Accounting, 'ledger'>,
   context: RequestContext,
   { principal, organization }: Caller,
   failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly error: SvcError },
@@ -29,7 +28,11 @@ export function recordFailedAttempt(
 }
 
 /** Writes the end of a request that got an error instead of an answer. */
-export function recordUnanswered(deps: GatewayDeps, context: RequestContext, error: SvcError): void {
+export function recordUnanswered(
+  deps: Pick<Accounting, 'ledger' | 'live'>,
+  context: RequestContext,
+  error: SvcError,
+): void {
   const { key = '', organization = '', model = '' } = context.logFields;
   const failed = context.attempts > 0 && error.provider !== undefined;
   const outcome = error.errorType === 'client_disconnect' ? 'client-gone' : failed ? 'failed' : 'refused';
@@ -51,7 +54,7 @@ export function recordUnanswered(deps: GatewayDeps, context: RequestContext, err
 }
 
 /** No tokens, no cost. */
-function commonFields(deps: Pick<GatewayDeps, 'ledger'>, context: RequestContext, key: string, error: SvcError) {
+function commonFields(deps: Pick<Accounting, 'ledger'>, context: RequestContext, key: string, error: SvcError) {
   const { labels } = context;
   return {
     at: Date.now(),

@@ -1,6 +1,15 @@
 import { write as writeDescriptor } from 'node:fs';
 import { isObject } from '../../base/json.ts';
-import type { Log } from '../gateway-deps.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Writes log lines. `fields` never contain a credential. */
+export interface Log {
+  debug(fields: Fields, message: string): void;
+  info(fields: Fields, message: string): void;
+  warn(fields: Fields, message: string): void;
+  error(fields: Fields, message: string): void;
+}
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

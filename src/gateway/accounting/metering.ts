@@ -4,15 +4,29 @@ import { chargedPrices, computePrice } from '../../catalog/price.ts';
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import { textTokens } from '../../wire/prompt-size.ts';
+import type { LiveRequests } from '../admin/live-requests.ts';
 import type { Caller } from '../dispatch/caller.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from '../dispatch/models.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import type { EstimateReason } from '../state/estimate-reason.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
-import type { ChosenLabels } from './metrics.ts';
+import type { Ledger } from './ledger.ts';
+import type { Log } from './log.ts';
+import type { ChosenLabels, Metrics } from './metrics.ts';
 import { writePrices } from './price-text.ts';
+import type { UpstreamHealth } from './upstream-health.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
+
+/** What an answer is counted in. */
+export interface Accounting extends Pick<Models, 'settings' | 'registry'> {
+  readonly ledger: Ledger;
+  readonly metrics: Metrics;
+  readonly health: UpstreamHealth;
+  readonly log: Log;
+  /** Pages that show requests as they end. */
+  readonly live: LiveRequests;
+}
 
 /** An answer and the requested model. */
 export interface Metered extends RelayedAnswer {
@@ -36,7 +50,7 @@ export interface Metered extends RelayedAnswer {
 const AN_EVENT = 200;
 
 /** Accounts for an answer. The cost counts immediately; the ledger row is written with the next batch. */
-export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
+export function meter(deps: Accounting, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs, sentAt } = metered;
   const { usage, reason } = countUsage(deps, context, metered);
   const estimated = reason !== undefined;
@@ -80,7 +94,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
   addToLog(context.logFields, usage, usd, firstByteMs);
 }
 
-function metricLabels(deps: GatewayDeps, key: string, organization: string | undefined): ChosenLabels {
+function metricLabels(deps: Accounting, key: string, organization: string | undefined): ChosenLabels {
   const { metricLabels } = deps.settings().gateway;
   return {
     ...(metricLabels.has('key') ? { key } : {}),
@@ -103,7 +117,7 @@ interface Counted {
   readonly reason: EstimateReason | undefined;
 }
 
-function countUsage(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
+function countUsage(deps: Accounting, context: RequestContext, metered: Metered): Counted {
   const { usage: reported, outcome, characters, model } = metered;
   const known = reported && cappedUsage(reported, metered);
   if (known !== reported) {
@@ -157,7 +171,7 @@ interface Charged {
  * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
  */
 function computeCost(
-  deps: GatewayDeps,
+  deps: Accounting,
   context: RequestContext,
   { model, answeredBy }: Metered,
   usage: Usage,

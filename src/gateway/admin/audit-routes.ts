@@ -1,11 +1,13 @@
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
+import { readCursor, route, writeCursor } from './call.ts';
+import type { SignIns } from './viewer.ts';
 
 /** What was changed, by whom and from where. */
-export function auditRoutes(): AdminRoute[] {
+export function auditRoutes(deps: SignIns): Route[] {
   return [
-    route(ENDPOINTS.listAudit, async ({ deps, query }) => {
+    route(deps, ENDPOINTS.listAudit, async ({ query }) => {
       const { cursor, limit, ...filter } = query;
       const rows = await deps.admin.audit({ ...filter, before: readNumber(cursor), limit: limit + 1 });
       const page = rows.slice(0, limit);

@@ -1,16 +1,27 @@
 import type * as z from 'zod';
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
-import { clientGone, parseBody, readBody } from '../http/request-body.ts';
+import type { Models } from '../dispatch/models.ts';
+import { parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { ReportQueue } from '../reports/report-queue.ts';
 import type { Endpoint } from './api/endpoints.ts';
-import { identifyViewer, requireScope, type Viewer } from './viewer.ts';
+import type { HealthSources } from './health-report.ts';
+import type { LiveRequests } from './live-requests.ts';
+import type { Processes } from './replicas.ts';
+import { identifyViewer, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
+/** What the endpoints need. */
+export type Administration = Models &
+  SignIns &
+  Processes &
+  HealthSources & { readonly limits: Limits; readonly live: LiveRequests; readonly reports: ReportQueue };
+
 /** A checked request to an endpoint. */
 export interface Call<Query, Body> {
-  readonly deps: GatewayDeps;
   readonly context: RequestContext;
   /** Absent for an endpoint that needs no key. */
   readonly viewer: Viewer;
@@ -20,40 +31,30 @@ export interface Call<Query, Body> {
   readonly name: string;
 }
 
-/** Aborts when the client leaves. */
-export function whenLeft({ response }: RequestContext): AbortSignal {
-  const left = new AbortController();
-  if (response.destroyed) left.abort(clientGone());
-  else response.once('close', () => left.abort(clientGone()));
-  return left.signal;
-}
-
 /** The handler has sent the answer itself. */
 export const SENT = Symbol('sent');
-
-/** An endpoint with its handler. */
-export interface AdminRoute {
-  readonly endpoint: Endpoint;
-  readonly handle: (deps: GatewayDeps, context: RequestContext, name: string) => Promise<void>;
-}
 
 /** Nobody in particular: the endpoint needs no key. */
 const ANYONE: Viewer = { name: '', scope: 'own' };
 
 /** All steps of a request: access, query, body, handler, answer. */
 export function route<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  deps: SignIns,
   endpoint: Endpoint<Query, Body, Answer>,
   handler: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.output<Answer> | typeof SENT>,
-): AdminRoute {
-  const { method, access, query, body } = endpoint;
+): Route {
+  const { method, path, access, query, body } = endpoint;
   return {
-    endpoint,
-    handle: async (deps, context, name) => {
+    method,
+    path: `/admin/v1${path}`,
+    withoutVersion: true,
+    handle: async (context, params) => {
+      const [name = ''] = Object.values(params);
       const viewer = access === 'open' ? ANYONE : await identifyViewer(deps, context);
       if (access !== 'open') requireScope(viewer, access);
       const read = method === 'POST' || method === 'PATCH';
       const call = {
-        ...{ deps, context, viewer, name },
+        ...{ context, viewer, name },
         query: check(query, Object.fromEntries(context.query)),
         body: check(body, read ? await readJson(context) : {}),
       };

@@ -1,7 +1,8 @@
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { whenLeft } from '../http/request-body.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route, whenLeft } from './call.ts';
+import { type Administration, route } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { describeProviders } from './model-health.ts';
 import { describeVisibleBudgets } from './overview-routes.ts';
@@ -16,9 +17,9 @@ const MUCH = 0.8;
 const SOME = 0.2;
 
 /** What needs a person. */
-export function concernRoutes(): AdminRoute[] {
+export function concernRoutes(deps: Administration): Route[] {
   return [
-    route(ENDPOINTS.listConcerns, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.listConcerns, async ({ context, viewer }) => {
       const budgets = await budgetConcerns(deps, viewer, whenLeft(context));
       if (viewer.scope === 'own') return { data: budgets };
       requireScope(viewer, 'read');
@@ -28,7 +29,7 @@ export function concernRoutes(): AdminRoute[] {
   ];
 }
 
-async function budgetConcerns(deps: GatewayDeps, viewer: Viewer, left: AbortSignal): Promise<api.Concern[]> {
+async function budgetConcerns(deps: Administration, viewer: Viewer, left: AbortSignal): Promise<api.Concern[]> {
   const budgets = await describeVisibleBudgets(deps, viewer, left);
   return budgets
     .filter(({ usd, spent, runs_out_at }) => spent >= usd * (runs_out_at === null ? MUCH : SOME))
@@ -36,7 +37,7 @@ async function budgetConcerns(deps: GatewayDeps, viewer: Viewer, left: AbortSign
     .map((budget) => ({ kind: 'budget', budget }));
 }
 
-async function providerConcerns(deps: GatewayDeps): Promise<api.Concern[]> {
+async function providerConcerns(deps: Administration): Promise<api.Concern[]> {
   const providers = await describeProviders(deps);
   return providers.flatMap(({ id, problem, health }) => {
     const failing = health.state === 'failing' || health.state === 'cooling';
@@ -45,11 +46,11 @@ async function providerConcerns(deps: GatewayDeps): Promise<api.Concern[]> {
   });
 }
 
-function ledgerConcerns({ ledger }: GatewayDeps): api.Concern[] {
+function ledgerConcerns({ ledger }: Pick<Administration, 'ledger'>): api.Concern[] {
   return ledger.broken ? [{ kind: 'ledger', replica: 'This process', rows: ledger.waiting }] : [];
 }
 
-async function keyConcerns(deps: GatewayDeps, now = Date.now()): Promise<api.Concern[]> {
+async function keyConcerns(deps: Pick<Administration, 'admin'>, now = Date.now()): Promise<api.Concern[]> {
   const { keys } = await deps.admin.searchKeys({ expiresBefore: now + SOON_MS, limit: MAX_CONCERNS });
   return keys.map(({ name, expiresAt }) => ({ kind: 'key', name, expires_at: isoTime(expiresAt) ?? '' }));
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
-import type { UpstreamReport } from '../accounting/upstream-health.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { UpstreamHealth, UpstreamReport } from '../accounting/upstream-health.ts';
 import type { MemberReport } from '../pools/member-health.ts';
+import type { Pools } from '../pools/pools.ts';
 
 /** What a process knows about the models that it called. */
 const healthReport = z.object({
@@ -33,8 +33,16 @@ interface HealthReport {
   readonly members: readonly MemberReport[];
 }
 
+/** Where health is known. */
+export interface HealthSources {
+  readonly health: UpstreamHealth;
+  readonly pools: Pools;
+  /** What all workers of this gateway know, this one included. Absent: there is one process. */
+  readonly workers?: { health(): Promise<readonly string[]> } | undefined;
+}
+
 /** What this process tells the other workers. */
-export function describeThisHealth({ health, pools }: GatewayDeps): HealthReport {
+export function describeThisHealth({ health, pools }: Pick<HealthSources, 'health' | 'pools'>): HealthReport {
   return { upstreams: health.report(), members: pools.health.report() };
 }
 
@@ -48,7 +56,7 @@ export function describeThisHealth({ health, pools }: GatewayDeps): HealthReport
  * - Running requests are added. The time to the first byte is that of the last answer; for members of pools, whose
  *   times are averages, it is the average of the workers.
  */
-export async function readHealth(deps: GatewayDeps): Promise<HealthReport> {
+export async function readHealth(deps: HealthSources): Promise<HealthReport> {
   if (deps.workers === undefined) return describeThisHealth(deps);
   const reports = (await deps.workers.health()).flatMap((text) => healthReport.safeParse(parseJson(text)).data ?? []);
   const upstreams = Map.groupBy(

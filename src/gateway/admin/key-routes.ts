@@ -4,17 +4,17 @@ import { isTimeZone } from '../../base/time-zone.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
-import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
+import { type Administration, readCursor, route, writeCursor } from './call.ts';
 import { describeKey } from './key-view.ts';
-import { actorOf, confirmKey, requireScope, type Viewer } from './viewer.ts';
+import { actorOf, confirmKey, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 /** Keys: list, create, change, rotate, revoke. */
-export function keyRoutes(): AdminRoute[] {
+export function keyRoutes(deps: SignIns & Pick<Administration, 'settings' | 'limits'>): Route[] {
   return [
-    route(ENDPOINTS.listKeys, async ({ deps, query }) => {
+    route(deps, ENDPOINTS.listKeys, async ({ query }) => {
       const { cursor, limit, ...filter } = query;
       const { keys, total } = await deps.admin.searchKeys({ ...filter, after: readCursor(cursor), limit: limit + 1 });
       const page = keys.slice(0, limit);
@@ -22,8 +22,8 @@ export function keyRoutes(): AdminRoute[] {
       const next = keys.length > limit && last ? writeCursor(last.name) : null;
       return { data: describeKeys(deps, page), next, total };
     }),
-    route(ENDPOINTS.getKey, ({ deps, name }) => findDescribed(deps, name)),
-    route(ENDPOINTS.createKey, async ({ deps, context, viewer, body }) => {
+    route(deps, ENDPOINTS.getKey, ({ name }) => findDescribed(deps, name)),
+    route(deps, ENDPOINTS.createKey, async ({ context, viewer, body }) => {
       const { name, organization, user, admin, expires_at } = body;
       if (admin !== undefined) {
         requireScope(viewer, 'all');
@@ -40,12 +40,12 @@ export function keyRoutes(): AdminRoute[] {
       });
       return { key: await findDescribed(deps, name), secret };
     }),
-    route(ENDPOINTS.changeKey, async ({ deps, context, viewer, body, name }) => {
+    route(deps, ENDPOINTS.changeKey, async ({ context, viewer, body, name }) => {
       await requireChange(deps, viewer, name);
       await deps.admin.updateKey(actorOf(viewer, context), name, readLimits(body));
       return findDescribed(deps, name);
     }),
-    route(ENDPOINTS.rotateKey, async ({ deps, context, viewer, body, name }) => {
+    route(deps, ENDPOINTS.rotateKey, async ({ context, viewer, body, name }) => {
       const graceMs = parseDuration(body.grace);
       if (graceMs === undefined) throw invalidRequest('grace', '“grace” must be a duration such as 0, 30m, 24h or 7d.');
       const { admin } = await requireChange(deps, viewer, name);
@@ -54,7 +54,7 @@ export function keyRoutes(): AdminRoute[] {
       const secret = await deps.admin.rotateKey(actorOf(viewer, context), name, graceMs);
       return { key: await findDescribed(deps, name), secret };
     }),
-    route(ENDPOINTS.revokeKey, async ({ deps, context, viewer, body, name }) => {
+    route(deps, ENDPOINTS.revokeKey, async ({ context, viewer, body, name }) => {
       await requireChange(deps, viewer, name);
       await deps.admin.revokeKey(actorOf(viewer, context), name, body.cut);
       return findDescribed(deps, name);
@@ -63,21 +63,25 @@ export function keyRoutes(): AdminRoute[] {
 }
 
 /** Only the scope `all` may change admin keys: another scope could otherwise raise itself. @throws SvcError 403, 404. */
-async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): Promise<StoredGatewayKey> {
+async function requireChange(
+  deps: Pick<Administration, 'admin'>,
+  viewer: Viewer,
+  name: string,
+): Promise<StoredGatewayKey> {
   const key = await deps.admin.findKey(name);
   if (key === undefined) throw unknownKey(name);
   if (key.admin !== undefined) requireScope(viewer, 'all');
   return key;
 }
 
-async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {
+async function findDescribed(deps: Pick<Administration, 'admin' | 'limits'>, name: string): Promise<Key> {
   const key = await deps.admin.findKey(name);
   const [described] = key ? describeKeys(deps, [key]) : [];
   if (described) return described;
   throw unknownKey(name);
 }
 
-function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Key[] {
+function describeKeys(deps: Pick<Administration, 'limits'>, keys: readonly StoredGatewayKey[]): Key[] {
   return keys.map((key) => describeKey(key, (id) => deps.limits.budget(id)?.spent() ?? 0));
 }
 

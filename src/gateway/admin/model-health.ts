@@ -1,13 +1,13 @@
 import type { Model, Provider } from '../../catalog/model.ts';
 import type { UpstreamReport } from '../accounting/upstream-health.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from '../dispatch/models.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 import type * as api from './api/schemas.ts';
-import { readHealth } from './health-report.ts';
+import { type HealthSources, readHealth } from './health-report.ts';
 import { isoTime } from './key-view.ts';
 
 /** All models that can be called, the pools first, with price and health. */
-export async function describeModels(deps: GatewayDeps): Promise<api.Model[]> {
+export async function describeModels(deps: Models & HealthSources): Promise<api.Model[]> {
   const known = await knownHealth(deps);
   const pools = [...deps.pools.all.values()].map(({ ref, model, settings, members: list }) => ({
     ...describeModel(model, combine(list.map((member) => healthOf(known, member.model.ref)))),
@@ -28,7 +28,7 @@ export async function describeModels(deps: GatewayDeps): Promise<api.Model[]> {
   return [...pools, ...models.map((model) => describeModel(model, healthOf(known, model.ref)))];
 }
 
-export async function describeProviders(deps: GatewayDeps): Promise<api.Provider[]> {
+export async function describeProviders(deps: Models & HealthSources): Promise<api.Provider[]> {
   const known = await knownHealth(deps);
   const configured = deps.settings().providers;
   return [...deps.registry().providers.values()]
@@ -76,7 +76,7 @@ interface KnownHealth {
   readonly members: ReadonlyMap<string, MemberReport>;
 }
 
-async function knownHealth(deps: GatewayDeps): Promise<KnownHealth> {
+async function knownHealth(deps: HealthSources): Promise<KnownHealth> {
   const { upstreams, members } = await readHealth(deps);
   return {
     upstreams: new Map(upstreams.map((report) => [report.model, report])),

@@ -1,33 +1,34 @@
 import { toUsd } from '../../base/money.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { whenLeft } from '../http/request-body.ts';
+import type { Route } from '../http/router.ts';
 import type { Budget } from '../limits/budget.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
 import { bucketOf } from '../state/usage-tables.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, route, whenLeft } from './call.ts';
+import { type Administration, route } from './call.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
 import { listReplicas } from './replicas.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Budgets, organizations, models, providers and replicas. */
-export function overviewRoutes(): AdminRoute[] {
+export function overviewRoutes(deps: Administration): Route[] {
   return [
-    route(ENDPOINTS.listBudgets, async ({ deps, context, viewer }) => ({
+    route(deps, ENDPOINTS.listBudgets, async ({ context, viewer }) => ({
       data: await describeVisibleBudgets(deps, viewer, whenLeft(context)),
     })),
-    route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
-    route(ENDPOINTS.listModels, async ({ deps }) => {
+    route(deps, ENDPOINTS.listOrganizations, async () => ({ data: await describeOrganizations(deps) })),
+    route(deps, ENDPOINTS.listModels, async () => {
       await deps.listing.whenListed();
       return { data: await describeModels(deps) };
     }),
-    route(ENDPOINTS.listProviders, async ({ deps }) => {
+    route(deps, ENDPOINTS.listProviders, async () => {
       await deps.listing.whenListed();
       return { data: await describeProviders(deps) };
     }),
-    route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: await listReplicas(deps) })),
+    route(deps, ENDPOINTS.listReplicas, async () => ({ data: await listReplicas(deps) })),
   ];
 }
 
@@ -37,7 +38,7 @@ const MAX_BUDGETS = 1_000;
 
 /** All budgets, or those that count the requests of the caller's own key. */
 export async function describeVisibleBudgets(
-  deps: GatewayDeps,
+  deps: Administration,
   viewer: Viewer,
   left: AbortSignal,
 ): Promise<api.Budget[]> {
@@ -50,7 +51,7 @@ export async function describeVisibleBudgets(
 type MakeReport = (query: UsageQuery) => Promise<UsageReport>;
 
 async function describeBudgets(
-  deps: GatewayDeps,
+  deps: Pick<Administration, 'limits'>,
   report: MakeReport,
   budgets: readonly Budget[],
   now = Date.now(),
@@ -85,7 +86,7 @@ const LATEST = Date.UTC(2200, 0, 1);
 
 /** Nano-USD of the last 7 days, for budgets without a window. */
 async function spentLastWeek(
-  deps: GatewayDeps,
+  deps: Pick<Administration, 'limits'>,
   report: MakeReport,
   budgets: readonly Budget[],
   now: number,
@@ -110,7 +111,7 @@ async function spentLastWeek(
   return sums;
 }
 
-async function describeOrganizations(deps: GatewayDeps): Promise<api.Organization[]> {
+async function describeOrganizations(deps: Pick<Administration, 'settings' | 'admin'>): Promise<api.Organization[]> {
   const organizations = [...deps.settings().gateway.organizations.values()];
   return Promise.all(
     organizations.map(async ({ id, name, policy, byok, limits }) => ({

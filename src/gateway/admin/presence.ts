@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import type { Settings } from '../../config/settings/settings.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Ledger } from '../accounting/ledger.ts';
+import type { Metrics } from '../accounting/metrics.ts';
+import type { SharedState } from '../shared-state.ts';
 import type { ReplicaFacts } from './api/schemas.ts';
 import { configHash } from './config-hash.ts';
 
@@ -17,8 +19,20 @@ export class Presence {
   }
 }
 
+/** What a process tells about itself. */
+export interface ThisProcess {
+  /** The version of Svc. */
+  readonly version: string;
+  readonly settings: () => Settings;
+  readonly presence: Presence;
+  readonly metrics: Pick<Metrics, 'active'>;
+  readonly ledger: Pick<Ledger, 'waiting' | 'broken'>;
+  /** Absent: the state is local. */
+  readonly shared?: Pick<SharedState, 'waiting'> | undefined;
+}
+
 /** What this process tells the others. */
-export function describeThisReplica(deps: GatewayDeps): ReplicaFacts {
+export function describeThisReplica(deps: ThisProcess): ReplicaFacts {
   return {
     version: deps.version,
     host: hostname(),

@@ -1,10 +1,17 @@
 import { parseJson } from '../../base/json.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { SharedState } from '../shared-state.ts';
 import { type Replica, type ReplicaFacts, replicaFacts } from './api/schemas.ts';
-import { describeThisReplica } from './presence.ts';
+import { describeThisReplica, type ThisProcess } from './presence.ts';
+
+export interface Processes extends ThisProcess {
+  /** Absent: the state is local. */
+  readonly shared?: Pick<SharedState, 'waiting' | 'listReplicas'> | undefined;
+  /** What all workers of this gateway say about themselves, this one included. Absent: there is one process. */
+  readonly workers?: { replicas(): Promise<readonly string[]> } | undefined;
+}
 
 /** All processes that share the state, this one first. What another release says and can't be read is left out. */
-export async function listReplicas(deps: GatewayDeps): Promise<Replica[]> {
+export async function listReplicas(deps: Processes): Promise<Replica[]> {
   const facts = describeThisReplica(deps);
   const self = { ...facts, id: processName(facts), self: true, seen_at: new Date().toISOString() };
   const seen = (await deps.shared?.listReplicas()) ?? [];

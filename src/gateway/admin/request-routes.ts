@@ -1,18 +1,19 @@
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
 import { optionalKey } from '../access/authentication.ts';
 import type { RequestFilter, RequestPosition } from '../accounting/request-history.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { whenLeft } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, notFound, readCursor, route, SENT, whenLeft, writeCursor } from './call.ts';
+import { type Administration, notFound, readCursor, route, SENT, writeCursor } from './call.ts';
 import { describeDetail, describeRequest } from './request-view.ts';
 import { readTime, readZone } from './usage-routes.ts';
-import { ownFilter, sessionViewer, type Viewer } from './viewer.ts';
+import { ownFilter, type SignIns, sessionViewer, type Viewer } from './viewer.ts';
 
 /** Requests: history, live, and one with its attempts. */
-export function requestRoutes(): AdminRoute[] {
+export function requestRoutes(deps: SignIns & Pick<Administration, 'live'>): Route[] {
   return [
-    route(ENDPOINTS.listRequests, async ({ deps, context, viewer, query }) => {
+    route(deps, ENDPOINTS.listRequests, async ({ context, viewer, query }) => {
       const { cursor, limit, since, until, tz, ...filter } = query;
       const zone = readZone(tz);
       const wanted = {
@@ -30,11 +31,11 @@ export function requestRoutes(): AdminRoute[] {
         next: next ? writeCursor(`${next.at} ${next.requestId}`) : null,
       };
     }),
-    route(ENDPOINTS.followRequests, async ({ deps, context, viewer, query }) => {
+    route(deps, ENDPOINTS.followRequests, async ({ context, viewer, query }) => {
       follow(deps, context, viewer, { ...query, key: ownFilter(viewer, query.key) });
       return SENT;
     }),
-    route(ENDPOINTS.getRequest, async ({ deps, viewer, name }) => {
+    route(deps, ENDPOINTS.getRequest, async ({ viewer, name }) => {
       const rows = await deps.admin.request(name);
       const last = rows.find(({ counted }) => counted);
       // The requests of others do not exist for a key that is not an admin's.
@@ -55,7 +56,12 @@ function readPosition(cursor: string | undefined): RequestPosition | undefined {
 }
 
 /** Sends requests as they end until the client leaves or may not see them any more. A slow client misses some. */
-function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filter: RequestFilter): void {
+function follow(
+  deps: SignIns & Pick<Administration, 'live'>,
+  context: RequestContext,
+  viewer: Viewer,
+  filter: RequestFilter,
+): void {
   const owner = { key: viewer.name, isAdmin: viewer.scope !== 'own' };
   const full = deps.live.fullFor(owner);
   if (full !== undefined) {
@@ -92,7 +98,7 @@ function follow(deps: GatewayDeps, context: RequestContext, viewer: Viewer, filt
 }
 
 /** Whether the key or the session that started a stream is still valid. */
-async function mayStillSee(deps: GatewayDeps, context: RequestContext, { session }: Viewer): Promise<boolean> {
+async function mayStillSee(deps: SignIns, context: RequestContext, { session }: Viewer): Promise<boolean> {
   if (session !== undefined) return (await sessionViewer(deps, session)) !== undefined;
   try {
     return optionalKey(context, deps.keys) !== undefined;

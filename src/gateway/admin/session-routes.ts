@@ -1,15 +1,15 @@
 import { unauthorized } from '../access/authentication.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { Session } from './api/schemas.ts';
-import { type AdminRoute, route } from './call.ts';
+import { type Administration, route } from './call.ts';
 import { isoTime } from './key-view.ts';
-import { actorOf, addressOf, LOCAL, requireKeyItself, setCookie, signIn, type Viewer } from './viewer.ts';
+import { actorOf, addressOf, LOCAL, requireKeyItself, type SignIns, setCookie, signIn, type Viewer } from './viewer.ts';
 
 /** Sign in, sign out, and who is signed in. */
-export function sessionRoutes(): AdminRoute[] {
+export function sessionRoutes(deps: SignIns & Pick<Administration, 'settings' | 'version'>): Route[] {
   return [
-    route(ENDPOINTS.createSession, async ({ deps, context, body }) => {
+    route(deps, ENDPOINTS.createSession, async ({ context, body }) => {
       const { sessionMs } = adminSettings(deps);
       const viewer = await signIn(deps, context, body, Date.now() + sessionMs);
       if (viewer?.session === undefined) {
@@ -26,13 +26,13 @@ export function sessionRoutes(): AdminRoute[] {
       await setCookie(deps, context, viewer.session.token, sessionMs);
       return { ...describe(deps, viewer), secret: viewer.session.secret };
     }),
-    route(ENDPOINTS.getSession, async ({ deps, viewer }) => describe(deps, viewer)),
-    route(ENDPOINTS.endSession, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.getSession, async ({ viewer }) => describe(deps, viewer)),
+    route(deps, ENDPOINTS.endSession, async ({ context, viewer }) => {
       if (viewer.session) await deps.admin.endSession(viewer.session);
       await setCookie(deps, context, '', 0);
       return undefined;
     }),
-    route(ENDPOINTS.createLink, async ({ deps, context, viewer }) => {
+    route(deps, ENDPOINTS.createLink, async ({ context, viewer }) => {
       requireKeyItself(viewer);
       const { token, expiresAt } = await deps.admin.createLink();
       await deps.admin.record(actorOf(viewer, context), { action: 'link.create', target: LOCAL });
@@ -41,7 +41,7 @@ export function sessionRoutes(): AdminRoute[] {
   ];
 }
 
-function describe(deps: GatewayDeps, { name, scope, session }: Viewer): Session {
+function describe(deps: Pick<Administration, 'settings' | 'version'>, { name, scope, session }: Viewer): Session {
   return {
     name,
     scope,
@@ -52,7 +52,7 @@ function describe(deps: GatewayDeps, { name, scope, session }: Viewer): Session 
   };
 }
 
-function adminSettings(deps: GatewayDeps) {
+function adminSettings(deps: Pick<Administration, 'settings'>) {
   const { admin } = deps.settings().gateway;
   // The settings may change between two steps of a request.
   return admin ?? { sessionMs: 0, timeZone: 'UTC' };

@@ -1,20 +1,22 @@
 import { TimeZone } from '../../base/time-zone.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { whenLeft } from '../http/request-body.ts';
+import type { Route } from '../http/router.ts';
 import { writeUsageCsv } from '../reports/usage-csv.ts';
 import { type Group, parseGroup, type UsageQuery } from '../reports/usage-query.ts';
 import { parseUsageTime } from '../reports/usage-times.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, route, SENT, whenLeft } from './call.ts';
+import { type Administration, route, SENT } from './call.ts';
 import { isoTime } from './key-view.ts';
-import { ownFilter } from './viewer.ts';
+import { ownFilter, type SignIns } from './viewer.ts';
 
 /** Groups of a series in one answer. `format=csv` without `step` has all. */
 const MAX_GROUPS = 200;
 
 /** Sums of the ledger: the same function as `svc usage`. */
-export function usageRoutes(): AdminRoute[] {
+export function usageRoutes(deps: SignIns & Pick<Administration, 'reports'>): Route[] {
   return [
-    route(ENDPOINTS.getUsage, async ({ deps, context, viewer, query: input }) => {
+    route(deps, ENDPOINTS.getUsage, async ({ context, viewer, query: input }) => {
       const { step, top, organization, model, provider, user } = input;
       const reasons = input.reasons === 'true';
       const zone = readZone(input.tz);

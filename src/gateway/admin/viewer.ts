@@ -1,14 +1,23 @@
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { hashKey, optionalKey, type Principal, unauthorized } from '../access/authentication.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { hashKey, type KeyCheck, optionalKey, type Principal, unauthorized } from '../access/authentication.ts';
 import { isLocal } from '../http/local-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Actor } from '../state/audit-log.ts';
+import type { StateAdmin } from '../state-admin.ts';
 import { SCOPES, type Scope } from './api/schemas.ts';
 import type { SessionProof } from './sessions.ts';
+import type { SignInLimit } from './sign-in-limit.ts';
 
 /** Name of a caller that signed in with a one-time link. */
 export const LOCAL = 'local';
+
+/** What finds out who calls the admin API. */
+export interface SignIns {
+  readonly keys: KeyCheck;
+  /** What the admin API reads and writes. */
+  readonly admin: StateAdmin;
+  readonly signIns: SignInLimit;
+}
 
 /** Who calls the admin API. */
 export interface Viewer {
@@ -27,7 +36,7 @@ const SECRET_HEADER = 'x-session-secret';
  *
  * @throws SvcError 401 without a valid key or session.
  */
-export async function identifyViewer(deps: GatewayDeps, context: RequestContext): Promise<Viewer> {
+export async function identifyViewer(deps: SignIns, context: RequestContext): Promise<Viewer> {
   const principal = optionalKey(context, deps.keys);
   if (principal !== undefined) return { name: principal.name, scope: scopeOf(principal) };
   const secret = context.header(SECRET_HEADER);
@@ -41,7 +50,7 @@ export async function identifyViewer(deps: GatewayDeps, context: RequestContext)
 }
 
 /** The viewer of a session that is still valid: its key is not revoked, expired or rotated. */
-export async function sessionViewer(deps: GatewayDeps, proof: SessionProof): Promise<Viewer | undefined> {
+export async function sessionViewer(deps: SignIns, proof: SessionProof): Promise<Viewer | undefined> {
   const stored = await deps.admin.findSession(proof);
   if (stored === undefined) return undefined;
   const { token, secret } = proof;
@@ -57,7 +66,7 @@ export async function sessionViewer(deps: GatewayDeps, proof: SessionProof): Pro
  * @throws SvcError 403 for a one-time link on another machine, 429 for too many sign-ins with one key.
  */
 export async function signIn(
-  deps: GatewayDeps,
+  deps: SignIns,
   context: RequestContext,
   input: { readonly key: string } | { readonly token: string },
   expiresAt: number,
@@ -79,7 +88,7 @@ export async function signIn(
  *
  * @throws SvcError 403 without it, 429 after too many wrong ones.
  */
-export function confirmKey(deps: GatewayDeps, context: RequestContext, viewer: Viewer, key: string | undefined): void {
+export function confirmKey(deps: SignIns, context: RequestContext, viewer: Viewer, key: string | undefined): void {
   if (viewer.session === undefined) return;
   if (key === undefined) {
     throw denied('A session may do this only with the key.', 'Send the key as “confirm_key”.');
@@ -126,7 +135,7 @@ export function actorOf(viewer: Viewer, context: RequestContext): Actor {
 
 /** Sets the cookie of a session, or removes it. */
 export async function setCookie(
-  deps: GatewayDeps,
+  deps: SignIns,
   context: RequestContext,
   token: string,
   maxAgeMs: number,
@@ -149,7 +158,7 @@ function readCookie(context: RequestContext, name: string): string | undefined {
  * Each state has a cookie of its own: browsers do not separate the ports of a host, and a balancer sends the requests
  * of one page to several ports.
  */
-async function cookieName({ admin }: GatewayDeps): Promise<string> {
+async function cookieName({ admin }: Pick<SignIns, 'admin'>): Promise<string> {
   return `svc_admin_${await admin.stateId()}`;
 }
 

@@ -1,13 +1,25 @@
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { KeyCheck } from '../access/authentication.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
 import { namedOrganization, requestedOrganization } from '../access/organization.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Ledger } from '../accounting/ledger.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import type { RunningRequests } from '../http/running-requests.ts';
+import type { Limits } from '../limits/limits.ts';
 import { RequestLimits } from '../limits/request-limits.ts';
 import { estimateRequest } from './estimate.ts';
-import type { ServedModel } from './pipeline.ts';
+import type { Models, ServedModel } from './models.ts';
+
+/** What decides who may send a request. */
+export interface Access extends Pick<Models, 'settings'> {
+  readonly keys: KeyCheck;
+  readonly limits: Limits;
+  readonly running: RunningRequests;
+  /** Without a ledger that can be written, nothing is admitted. */
+  readonly ledger: Pick<Ledger, 'full'>;
+}
 
 /** The key's owner and the organization of a request. */
 export interface Caller {
@@ -21,7 +33,7 @@ export interface Caller {
  * Checks key, rate and organization, which does not need the body. Each request with a key counts towards its rate,
  * also if it is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
  */
-export async function identify(deps: GatewayDeps, context: RequestContext): Promise<Caller> {
+export async function identify(deps: Access, context: RequestContext): Promise<Caller> {
   const principal = requireKey(context, deps.keys);
   context.onEnd(deps.running.enter(principal.name, context));
   const limits = await enterLimits(deps, context, principal);
@@ -30,7 +42,7 @@ export async function identify(deps: GatewayDeps, context: RequestContext): Prom
 
 /** The organization is not checked yet, so that requests with a wrong one count too. */
 async function enterLimits(
-  { limits, settings }: GatewayDeps,
+  { limits, settings }: Access,
   context: RequestContext,
   { name, organization }: Principal,
 ): Promise<RequestLimits | undefined> {
@@ -49,7 +61,7 @@ async function enterLimits(
  * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded, 503 temporarily_unavailable.
  */
 export async function admit(
-  deps: GatewayDeps,
+  deps: Pick<Access, 'ledger'>,
   context: RequestContext,
   caller: Caller,
   model: ServedModel,

@@ -7,7 +7,7 @@ import { type Media, measureMedia, mostTextTokens, textTokens } from '../../wire
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
 import type { RequestContext, RequestSize } from '../http/request-context.ts';
 import type { Estimate } from '../limits/request-limits.ts';
-import type { ServedModel } from './pipeline.ts';
+import type { ServedModel } from './models.ts';
 import type { PriceDemands } from './price-demands.ts';
 
 /** Bytes of a recording per token, of input and of output. */

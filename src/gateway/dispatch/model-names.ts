@@ -3,10 +3,10 @@ import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { allows } from '../access/organization.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from './models.ts';
 
 /** What decides which model a name means. */
-export type Names = Pick<GatewayDeps, 'registry' | 'pools' | 'settings'>;
+export type Names = Pick<Models, 'registry' | 'pools' | 'settings'>;
 
 /** Maximum number of similar names in an error. */
 const MAX_NEAR = 3;

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
+import type { Transport } from '../../provider/transport/transport.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
 import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
-import { type Metered, meter } from '../accounting/metering.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { type Accounting, type Metered, meter } from '../accounting/metering.ts';
 import { HEARTBEAT_MS } from '../http/heartbeat.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -16,27 +17,28 @@ import type { Route } from '../http/router.ts';
 import { type Entrant, Race } from '../pools/hedge.ts';
 import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
-import type { Pool } from '../pools/pools.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
-import { admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { type Access, admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
 import { findMedia } from './estimate.ts';
 import { refuseOtherModels } from './model-fields.ts';
+import type { Candidate, Models, ServedModel } from './models.ts';
 import { outputLimit } from './output-limit.ts';
 import { readPriceDemands } from './price-demands.ts';
 import { findModel } from './requested-model.ts';
 
-/** The properties of a model that the pipeline needs, from the registry or from a special list. */
-export type ServedModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'> &
-  Partial<Pick<Model, 'limit' | 'options'>>;
-
-/** A model that may answer, with the requested variant. */
-export interface Candidate<M extends ServedModel = Model> {
-  readonly model: M;
-  /** `vendor/model:variant`. */
-  readonly variant: string | undefined;
-  /** Present if the name is a pool's. Then `model` only describes what its members have in common. */
-  readonly pool?: Pool<M>;
-}
+/** What the steps of an inference request need. */
+export type Inference = Models &
+  Access &
+  Accounting & {
+    readonly transport: Transport;
+    /** The connections of `transport`, to forward bytes. */
+    readonly dispatcher: Dispatcher;
+    /** Absent: nothing is recorded. */
+    readonly telemetry?: Telemetry | undefined;
+    /** Milliseconds of silence after which a stream gets a heartbeat, default 15 seconds. */
+    readonly heartbeatMs?: number | undefined;
+  };
 
 /** The part of the pipeline that depends on the route: how the body is read and the answer is written. */
 export interface InferenceRoute<M extends ServedModel> {
@@ -75,7 +77,7 @@ export interface InferenceRequest<M extends ServedModel> {
   ): Promise<RelayedAnswer | undefined>;
 }
 
-export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: InferenceRoute<M>): Route {
+export function inferenceRoute<M extends ServedModel>(deps: Inference, route: InferenceRoute<M>): Route {
   const { path, format } = route;
   return {
     method: 'POST',
@@ -97,7 +99,7 @@ export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: 
  * upstream's answer waits for the disk.
  */
 async function serveInference<M extends ServedModel>(
-  deps: GatewayDeps,
+  deps: Inference,
   context: RequestContext,
   route: InferenceRoute<M>,
 ): Promise<void> {
@@ -173,7 +175,7 @@ function healthName({ organization }: Caller, { ref, provider }: ServedModel): s
 
 /** What an attempt needs. */
 interface Attempts<M extends ServedModel> {
-  readonly deps: GatewayDeps;
+  readonly deps: Inference;
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly request: InferenceRequest<M>;
@@ -307,7 +309,7 @@ type Failed = Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonl
  * or an estimate if it may have read the request.
  */
 function accountFailed(
-  deps: GatewayDeps,
+  deps: Accounting,
   context: RequestContext,
   caller: Caller,
   { usage, ...failed }: Failed & { readonly usage?: Usage },
@@ -331,7 +333,7 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
   return error.with({ context: { ...error.context, limit: limit.context } });
 }
 
-function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
+function account(deps: Accounting, context: RequestContext, caller: Caller, answer: Metered): void {
   if (answer.error) noteFailure(deps, context, answer.model, answer.error);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
   const { unknownReason } = answer;
@@ -343,13 +345,13 @@ function account(deps: GatewayDeps, context: RequestContext, caller: Caller, ans
 }
 
 /** The configured fallbacks of a model. */
-export function configuredFallbacks(deps: GatewayDeps, model: string): Candidate[] {
+export function configuredFallbacks(deps: Models, model: string): Candidate[] {
   const refs = deps.settings().gateway.fallback.get(model);
   return refs?.flatMap((ref) => findModel(deps, ref) ?? []) ?? [];
 }
 
 /** Reads a JSON body that names a model only in `model`. @throws SvcError 400, 413, 499, 503. */
-export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
+export async function readJsonBody(deps: Pick<Models, 'settings'>, context: RequestContext): Promise<JsonBody> {
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
@@ -364,7 +366,7 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
 
 /** Counts a failure. If only the operator of the gateway can fix it, it is logged as an error. */
 function noteFailure(
-  deps: GatewayDeps,
+  deps: Pick<Accounting, 'metrics' | 'log'>,
   context: RequestContext,
   model: Pick<Model, 'ref' | 'provider'>,
   error: SvcError,

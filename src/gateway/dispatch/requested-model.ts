@@ -1,16 +1,15 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { type Names, resolveName, unknownModel } from './model-names.ts';
-import type { Candidate } from './pipeline.ts';
+import type { Candidate, Models } from './models.ts';
 
 /**
  * @param organization of the caller. An error lists only its models.
  * @throws SvcError 400 invalid_request or model_not_found.
  */
 export function requestedModel(
-  deps: GatewayDeps,
+  deps: Models,
   body: JsonObject,
   organization: OrganizationSettings | undefined,
 ): Candidate | Promise<Candidate> {
@@ -20,7 +19,7 @@ export function requestedModel(
 
 /** Finds a model that the lists contain only later: just after the start, or because a server has added it since. */
 async function listedModel(
-  deps: GatewayDeps,
+  deps: Models,
   ref: string,
   organization: OrganizationSettings | undefined,
 ): Promise<Candidate> {

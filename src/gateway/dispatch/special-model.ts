@@ -1,9 +1,8 @@
 import type { Provider } from '../../catalog/model.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { resolveName, unknownModel } from './model-names.ts';
-import type { Candidate, ServedModel } from './pipeline.ts';
+import type { Candidate, Models, ServedModel } from './models.ts';
 
 /**
  * A model from `gateway.embeddingModels` or `gateway.transcriptionModels`. It does not have to be one of
@@ -12,7 +11,7 @@ import type { Candidate, ServedModel } from './pipeline.ts';
  * @throws SvcError 400 model_not_found.
  */
 export function specialModel(
-  deps: GatewayDeps,
+  deps: Models,
   name: string,
   list: ReadonlyMap<string, unknown>,
   organization: OrganizationSettings | undefined,
@@ -24,7 +23,7 @@ export function specialModel(
 }
 
 function findSpecial(
-  deps: GatewayDeps,
+  deps: Pick<Models, 'registry'>,
   ref: string,
   list: ReadonlyMap<string, unknown>,
 ): Candidate<ServedModel> | undefined {

@@ -91,3 +91,11 @@ function compressed(): SvcError {
   const message = 'The body is compressed. Send it without `Content-Encoding`.';
   return new SvcError({ errorType: 'invalid_request', message });
 }
+
+/** Aborts when the client leaves. */
+export function whenLeft({ response }: RequestContext): AbortSignal {
+  const left = new AbortController();
+  if (response.destroyed) left.abort(clientGone());
+  else response.once('close', () => left.abort(clientGone()));
+  return left.signal;
+}

@@ -6,7 +6,10 @@ export type RouteParams = Readonly<Record<string, string | undefined>>;
 
 export interface Route {
   readonly method: (typeof METHODS)[number];
-  /** Path with or without `/v1` in front (spec 9). A `*` at the end matches a name that may contain slashes. */
+  /**
+   * Path with or without `/v1` in front (spec 9). `{name}` matches one segment that is not empty, `*` at the end matches
+   * a name that may contain slashes. A path without them comes first.
+   */
   readonly path: string;
   /** The path does not exist with `/v1` in front. */
   readonly withoutVersion?: true;
@@ -15,58 +18,83 @@ export interface Route {
   readonly handle: (context: RequestContext, params: RouteParams) => void | Promise<void>;
 }
 
+/** Routes whose code is loaded with the first request to one of them. */
+export interface LazyRoutes {
+  /** The beginning of all their paths, with a slash at the end. */
+  readonly prefix: string;
+  /** Called for each request. @throws SvcError if they are turned off. */
+  readonly load: (context: RequestContext) => Promise<Router>;
+}
+
+interface FoundRoute {
+  readonly route: Route;
+  readonly params: RouteParams;
+}
+
 const NO_PARAMS: RouteParams = {};
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 /** Finds the route of a request. A path that needs decoding or normalising matches no route. */
 export class Router {
-  readonly #exact = byMethod();
-  /** Routes that end with `*`, by the path before it. */
-  readonly #prefixes = byMethod();
+  readonly #exact = byMethod<Map<string, Route>>(() => new Map());
+  /** Routes with parameters, by the segments of their paths. */
+  readonly #patterns = byMethod<{ readonly segments: readonly string[]; readonly route: Route }[]>(() => []);
+  readonly #lazy: readonly LazyRoutes[];
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly Route[], lazy: readonly LazyRoutes[] = []) {
+    this.#lazy = lazy;
     for (const route of routes) {
       for (const path of route.withoutVersion ? [route.path] : [route.path, `/v1${route.path}`]) {
-        if (path.endsWith('/*')) this.#prefixes[route.method].set(path.slice(0, -1), route);
+        if (/[{*]/.test(path)) this.#patterns[route.method].push({ segments: path.split('/'), route });
         else this.#exact[route.method].set(path, route);
       }
     }
   }
 
   /** @throws SvcError 404 invalid_path, 405 method_not_allowed. */
-  find(context: RequestContext): { readonly route: Route; readonly params: RouteParams } {
+  find(context: RequestContext): FoundRoute | Promise<FoundRoute> {
     const { path } = context;
     const method = context.request.method ?? 'GET';
     // Node sends no body as the answer to HEAD.
     const own = method === 'HEAD' ? 'GET' : METHODS.find((each) => each === method);
     const found = own && this.#match(own, path);
     if (found !== undefined) return found;
-    const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);
-    const [other] = allowed;
-    if (other !== undefined && !path.includes('%')) {
-      context.format = this.#match(other, path)?.route.format;
-      context.addHeaders({ allow: allowed.join(', ') });
-      throw new SvcError({
-        errorType: 'method_not_allowed',
-        message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,
-      });
-    }
-    throw unknownPath(path);
+    const lazy = this.#lazy.find(({ prefix }) => path.startsWith(prefix));
+    if (lazy !== undefined) return findLazily(lazy, context);
+    const others = METHODS.flatMap((other) => this.#match(other, path) ?? []);
+    const [other] = others;
+    if (other === undefined) throw unknownPath(path);
+    const allowed = others.map(({ route }) => route.method).join(', ');
+    context.format = other.route.format;
+    context.addHeaders({ allow: allowed });
+    throw new SvcError({
+      errorType: 'method_not_allowed',
+      message: `${path} takes ${allowed}, not ${method.slice(0, 20)}.`,
+    });
   }
 
-  #match(method: Route['method'], path: string): { readonly route: Route; readonly params: RouteParams } | undefined {
+  #match(method: Route['method'], path: string): FoundRoute | undefined {
     const route = this.#exact[method].get(path);
     if (route !== undefined) return { route, params: NO_PARAMS };
-    if (!isPlain(path)) return undefined;
-    for (const [prefix, route] of this.#prefixes[method]) {
-      if (path.startsWith(prefix)) return { route, params: { '*': decodeName(path.slice(prefix.length), path) } };
+    if (this.#patterns[method].length === 0 || !isPlain(path)) return undefined;
+    const given = path.split('/');
+    for (const { segments, route } of this.#patterns[method]) {
+      const params = matchSegments(segments, given, path);
+      if (params !== undefined) return { route, params };
     }
     return undefined;
   }
 }
 
-function byMethod(): Record<Route['method'], Map<string, Route>> {
-  return { GET: new Map(), POST: new Map(), PATCH: new Map(), DELETE: new Map() };
+async function findLazily({ prefix, load }: LazyRoutes, context: RequestContext): Promise<FoundRoute> {
+  // For the log line of a request that matches no route.
+  context.logFields.route = `${prefix}*`;
+  const router = await load(context);
+  return router.find(context);
+}
+
+function byMethod<T>(create: () => T): Record<Route['method'], T> {
+  return { GET: create(), POST: create(), PATCH: create(), DELETE: create() };
 }
 
 /** False for paths that servers and proxies interpret differently: `//`, `\`, `.` and `..` segments, also encoded. */
@@ -74,7 +102,19 @@ function isPlain(path: string): boolean {
   return !/\/\/|\\|;|\/\.{1,2}(\/|$)|%(?:2e|5c|00|25)/i.test(path);
 }
 
-/** The name at the end of a path. Clients send the slash in it plain or encoded. */
+function matchSegments(pattern: readonly string[], given: readonly string[], path: string): RouteParams | undefined {
+  const params: Record<string, string> = {};
+  for (const [index, segment] of pattern.entries()) {
+    const text = given[index];
+    if (text === undefined) return undefined;
+    if (segment === '*') return { ...params, '*': decodeName(given.slice(index).join('/'), path) };
+    if (segment.startsWith('{') && text !== '') params[segment.slice(1, -1)] = decodeName(text, path);
+    else if (segment !== text) return undefined;
+  }
+  return given.length === pattern.length ? params : undefined;
+}
+
+/** A name in a path. Clients send the slash in it plain or encoded. */
 function decodeName(name: string, path: string): string {
   try {
     return decodeURIComponent(name);

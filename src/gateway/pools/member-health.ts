@@ -1,5 +1,5 @@
 import { ACCOUNT_PROBLEMS, type SvcError } from '../../wire/errors/svc-error.ts';
-import type { Log } from '../gateway-deps.ts';
+import type { Log } from '../accounting/log.ts';
 
 /** The result of an attempt: an answer, a failure of the upstream, or neither (the client left, the gateway refused). */
 export type AttemptResult =

@@ -3,7 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
 import { type ModelCost, RATES } from '../../config/settings/configured-model.ts';
 import type { PoolSettings, Settings } from '../../config/settings/settings.ts';
-import type { Log } from '../gateway-deps.ts';
+import type { Log } from '../accounting/log.ts';
 import { MemberHealth } from './member-health.ts';
 
 /** A model of a pool. */

@@ -55,7 +55,7 @@ import {
 } from '../state/audit-log.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 import type { StateAdmin } from '../state-admin.ts';
-import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
+import { type PostgresConnection, type Row, SCHEMA, type Sql, toPostgres } from './postgres-connection.ts';
 import { readSealedParts, sealedTimes } from './postgres-sealing.ts';
 import { lock } from './postgres-tables.ts';
 
@@ -307,9 +307,4 @@ async function issue(sql: Sql, name: string): Promise<string> {
   const key = newKey();
   await sql('INSERT INTO key_hashes (hash, name, created_at) VALUES ($1, $2, $3)', [hashKey(key), name, Date.now()]);
   return key;
-}
-
-/** Names the parameters as Postgres does. */
-export function toPostgres(sql: string): string {
-  return sql.replaceAll(/\?(\d+)/g, '$$$1');
 }

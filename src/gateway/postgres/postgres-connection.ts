@@ -265,3 +265,8 @@ export function sqlState(thrown: unknown): string | undefined {
   const { code } = thrown;
   return typeof code === 'string' && 'severity' in thrown ? code : undefined;
 }
+
+/** Names the parameters as Postgres does. */
+export function toPostgres(sql: string): string {
+  return sql.replaceAll(/\?(\d+)/g, '$$$1');
+}

@@ -1,8 +1,7 @@
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import { oldBefore } from '../accounting/retention.ts';
 import { MERGE_BUCKET } from '../state/usage-tables.ts';
-import { toPostgres } from './postgres-admin.ts';
-import type { PostgresConnection } from './postgres-connection.ts';
+import { type PostgresConnection, toPostgres } from './postgres-connection.ts';
 import { unseal } from './postgres-sealing.ts';
 import { LOCKS, lock } from './postgres-tables.ts';
 

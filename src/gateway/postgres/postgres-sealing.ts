@@ -8,8 +8,7 @@ import {
   sealSums,
   unitSums,
 } from '../state/sealed-sums.ts';
-import { toPostgres } from './postgres-admin.ts';
-import type { PostgresConnection, Sql } from './postgres-connection.ts';
+import { type PostgresConnection, type Sql, toPostgres } from './postgres-connection.ts';
 import { LOCKS, lock } from './postgres-tables.ts';
 
 const DEADLINE_MS = 10_000;

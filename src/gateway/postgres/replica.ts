@@ -1,8 +1,8 @@
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
+import type { Log } from '../accounting/log.ts';
 import { everyHour } from '../accounting/retention.ts';
-import type { Log } from '../gateway-deps.ts';
 import { type AlertClaims, CLAIM_SQL, readClaim, settledAt } from '../limits/alerts.ts';
 import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
@@ -15,9 +15,9 @@ import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.t
 import type { StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
-import { listKeys, PostgresAdmin, toPostgres } from './postgres-admin.ts';
+import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { PostgresBudgets } from './postgres-budgets.ts';
-import { PostgresConnection } from './postgres-connection.ts';
+import { PostgresConnection, toPostgres } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
 import { sealNextInPostgres } from './postgres-sealing.ts';

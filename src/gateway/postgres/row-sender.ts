@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Log } from '../gateway-deps.ts';
+import type { Log } from '../accounting/log.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import type { ServerHealth } from '../servers/server-health.ts';
 import type { Outbox, WaitingRows } from './outbox.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { Log } from '../gateway-deps.ts';
+import type { Log } from '../accounting/log.ts';
 import type { Rate } from '../limits/rate.ts';
 import { type RateGrants, RateLeases, type RateQuestion, type RateStore } from '../limits/rate-leases.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';

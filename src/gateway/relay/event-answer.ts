@@ -4,14 +4,13 @@ import type { Transport } from '../../provider/transport/transport.ts';
 import type { Event, Usage } from '../../wire/event.ts';
 import { type CompletionObject, FimStreamWriter, writeFimAnswer } from '../../wire/fim/fim-answer.ts';
 import { frameText } from '../../wire/stream/sse.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { countCharacters } from './answer-facts.ts';
 import type { AttemptOptions, RelayedAnswer } from './relay-request.ts';
 
 export interface EventAnswer {
-  readonly deps: Pick<GatewayDeps, 'transport'>;
+  readonly deps: { readonly transport: Transport };
   /** The organization's own key. */
   readonly apiKey: string | undefined;
   readonly attempt: AttemptOptions;

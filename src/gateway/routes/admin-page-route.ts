@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from '../dispatch/models.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 
@@ -36,8 +36,13 @@ interface PageFile {
   readonly tag: string;
 }
 
+export interface AdminPage extends Pick<Models, 'settings'> {
+  /** Folder of the admin page. Absent: there is no page. */
+  readonly adminPage?: string | undefined;
+}
+
 /** The admin page: a document for each view, and its scripts and styles, whose names contain a hash. */
-export function adminPageRoutes(deps: GatewayDeps): Route[] {
+export function adminPageRoutes(deps: AdminPage): Route[] {
   let files: ReadonlyMap<string, PageFile> | undefined;
   const find = (name: string): PageFile => {
     if (deps.settings().gateway.admin === undefined) throw turnedOff();

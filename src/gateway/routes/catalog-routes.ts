@@ -1,17 +1,24 @@
 import { withoutTrailing } from '../../base/text.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
+import type { KeyCheck } from '../access/authentication.ts';
 import { optionalKey } from '../access/authentication.ts';
 import { allows, requestedOrganization } from '../access/organization.ts';
 import { exactAliases, unknownModel } from '../dispatch/model-names.ts';
+import type { Models } from '../dispatch/models.ts';
 import { findModel } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { codexList } from './codex-models.ts';
 
+/** What the lists need. */
+interface Catalog extends Models {
+  readonly keys: KeyCheck;
+}
+
 /** The lists (spec 2.3, 4.1). A key is optional. An organization's policy filters the lists (spec 4.2.5). */
-export function catalogRoutes(deps: GatewayDeps): Route[] {
+export function catalogRoutes(deps: Catalog): Route[] {
   const list = <T>(
     path: string,
     items: (organization: OrganizationSettings | undefined) => T[],
@@ -72,12 +79,12 @@ function anthropicModel({ ref, name, releaseDate, limit }: Model) {
   };
 }
 
-function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSettings | undefined {
+function viewer(deps: Catalog, context: RequestContext): OrganizationSettings | undefined {
   return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
 }
 
 /** The models that can be called, aliases last. Models of a provider with a configuration problem are omitted. */
-function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
+function offered(deps: Models, organization: OrganizationSettings | undefined): Model[] {
   const pools = [...deps.pools.all.values()].map(({ model }) => model);
   const models = [...deps.registry().models.values()].filter(({ ref }) => deps.pools.find(ref) === undefined);
   const callable = [...pools, ...models].filter(
@@ -88,7 +95,7 @@ function offered(deps: GatewayDeps, organization: OrganizationSettings | undefin
 }
 
 /** The models behind aliases, under the names of the aliases. Patterns can't be listed. */
-function offeredAliases(deps: GatewayDeps, organization: OrganizationSettings | undefined): ReadonlyMap<string, Model> {
+function offeredAliases(deps: Models, organization: OrganizationSettings | undefined): ReadonlyMap<string, Model> {
   const listed = new Map<string, Model>();
   for (const [alias] of exactAliases(deps)) {
     const model = findModel(deps, alias)?.model;
@@ -99,7 +106,7 @@ function offeredAliases(deps: GatewayDeps, organization: OrganizationSettings | 
 }
 
 /** The items of a special list, and the aliases of its models. */
-function withAliases<T extends { readonly id: string }>(deps: GatewayDeps, items: readonly T[]): T[] {
+function withAliases<T extends { readonly id: string }>(deps: Models, items: readonly T[]): T[] {
   const byId = new Map(items.map((item) => [item.id, item]));
   const aliases = exactAliases(deps).flatMap(([alias, target]) => {
     const item = byId.get(target);
@@ -108,7 +115,7 @@ function withAliases<T extends { readonly id: string }>(deps: GatewayDeps, items
   return [...items, ...aliases];
 }
 
-async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string): Promise<void> {
+async function retrieve(deps: Catalog, context: RequestContext, ref: string): Promise<void> {
   const organization = viewer(deps, context);
   await deps.listing.whenListed();
   const model = findModel(deps, ref)?.model;
@@ -160,7 +167,7 @@ function supportedParameters(model: Model): string[] {
   ];
 }
 
-function providers(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+function providers(deps: Models, organization: OrganizationSettings | undefined): unknown[] {
   return [...deps.registry().providers.values()]
     .filter(({ endpoint }) => endpoint.problem === undefined)
     .map((provider) => ({
@@ -178,7 +185,7 @@ function listFormats({ endpoint, models }: Provider): string[] {
   return [...new Set(formats.length > 0 ? formats : [endpoint.format])];
 }
 
-function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+function embeddingModels(deps: Models, organization: OrganizationSettings | undefined): unknown[] {
   const registry = deps.registry();
   const models = [...deps.settings().gateway.embeddingModels]
     .filter(([ref]) => allows(organization, ref))
@@ -196,7 +203,7 @@ function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings |
   return withAliases(deps, models);
 }
 
-function transcriptionModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+function transcriptionModels(deps: Models, organization: OrganizationSettings | undefined): unknown[] {
   const models = [...deps.settings().gateway.transcriptionModels]
     .filter(([ref]) => allows(organization, ref))
     .map(([ref, { name }]) => ({

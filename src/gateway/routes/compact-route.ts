@@ -13,9 +13,8 @@ import { FORMATS } from '../../wire/formats.ts';
 import { limitItems } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { writeResponsesUsage } from '../../wire/responses/writer.ts';
-import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
@@ -41,7 +40,7 @@ needed to continue. Write plain Markdown without an introduction. Call no tools.
  * `POST /responses/compact` (OpenAI, "Compact a response"): the upstream's compaction if it provides one, else a summary
  * by the model.
  */
-export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
+export function compactRoute(deps: Inference, kept: KeptItems): Route {
   return inferenceRoute<Model>(deps, {
     path: PATH,
     format: 'responses',
@@ -76,7 +75,7 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
 }
 
 function forward(
-  deps: GatewayDeps,
+  deps: Pick<Inference, 'dispatcher' | 'metrics'>,
   context: RequestContext,
   model: Model,
   received: RequestBody,
@@ -94,7 +93,7 @@ function forward(
 }
 
 function summarize(
-  deps: GatewayDeps,
+  deps: Pick<Inference, 'dispatcher' | 'metrics'>,
   context: RequestContext,
   model: Model,
   body: JsonObject,

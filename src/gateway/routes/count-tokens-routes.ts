@@ -5,9 +5,8 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import { estimateTokens } from '../../wire/prompt-size.ts';
 import { limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
-import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
@@ -42,11 +41,11 @@ const COUNTINGS: readonly Counting[] = [
 ];
 
 /** The tokens of a request: the upstream's count if it provides one, else an estimate. Free of charge. */
-export function countTokensRoutes(deps: GatewayDeps): Route[] {
+export function countTokensRoutes(deps: Inference): Route[] {
   return COUNTINGS.map((counting) => countTokensRoute(deps, counting));
 }
 
-function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, write }: Counting): Route {
+function countTokensRoute(deps: Inference, { format, path, check, fields, write }: Counting): Route {
   return inferenceRoute<Model>(deps, {
     path,
     format,

@@ -8,10 +8,10 @@ import { parseInceptionEdit } from '../../wire/edit/inception-edit.ts';
 import { invalidRequest, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { optionalBoolean, requiredModel } from '../../wire/request-fields.ts';
-import { unknownModel } from '../dispatch/model-names.ts';
-import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { type Names, unknownModel } from '../dispatch/model-names.ts';
+import type { Candidate } from '../dispatch/models.ts';
+import { type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { findWithoutVariant } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { answerWithEvents } from '../relay/event-answer.ts';
 
@@ -29,7 +29,7 @@ interface AskedEdit {
  * `POST /edit/completions`: the next edit, in the form of Inception's API, of any model that has a format for it. The
  * answer is the rewritten region in a fence, or `None`.
  */
-export function editRoute(deps: GatewayDeps): Route {
+export function editRoute(deps: Inference): Route {
   return inferenceRoute<Model>(deps, {
     path: '/edit/completions',
     read: async (context, caller) => {
@@ -60,7 +60,7 @@ export function editRoute(deps: GatewayDeps): Route {
   });
 }
 
-function requestedEditModel(deps: GatewayDeps, ref: string, organization: OrganizationSettings | undefined): Candidate {
+function requestedEditModel(deps: Names, ref: string, organization: OrganizationSettings | undefined): Candidate {
   const found = findWithoutVariant(deps, ref);
   if (found === undefined) throw unknownModel(deps, ref, organization);
   dialectOf(found.model);

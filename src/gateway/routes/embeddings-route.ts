@@ -3,17 +3,16 @@ import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { textTokens } from '../../wire/prompt-size.ts';
 import { optionalCount } from '../../wire/request-fields.ts';
-import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
 import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
 import { EmbeddingsTransform, requestedForm } from '../relay/embeddings-transform.ts';
 import { relayBody } from '../relay/relay.ts';
 
 /** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. The client gets the form that it requested. */
-export function embeddingsRoute(deps: GatewayDeps): Route {
+export function embeddingsRoute(deps: Inference): Route {
   return inferenceRoute(deps, {
     path: '/embeddings',
     read: async (context, caller) => {

@@ -2,16 +2,16 @@ import type { Model } from '../../catalog/model.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../../wire/fim/fim-http-request.ts';
-import { unknownModel } from '../dispatch/model-names.ts';
-import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { type Names, unknownModel } from '../dispatch/model-names.ts';
+import type { Candidate } from '../dispatch/models.ts';
+import { type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { findWithoutVariant } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
 import { answerWithEvents } from '../relay/event-answer.ts';
 
 /** `POST {fim_url}/completions`, where `{fim_url}` is `/fim`, next to the base path. */
-export function fimRoute(deps: GatewayDeps): Route {
+export function fimRoute(deps: Inference): Route {
   return inferenceRoute<Model>(deps, {
     path: '/fim/completions',
     read: async (context, caller) => {
@@ -39,7 +39,7 @@ export function fimRoute(deps: GatewayDeps): Route {
   });
 }
 
-function requestedFimModel(deps: GatewayDeps, ref: string, organization: OrganizationSettings | undefined): Candidate {
+function requestedFimModel(deps: Names, ref: string, organization: OrganizationSettings | undefined): Candidate {
   const found = findWithoutVariant(deps, ref);
   const models = found?.pool?.members.map(({ model }) => model) ?? (found ? [found.model] : []);
   const ids = models.length === 0 ? [ref] : models.map(({ id }) => id);

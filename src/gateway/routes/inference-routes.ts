@@ -16,11 +16,11 @@ import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
-import { whenLeft } from '../admin/call.ts';
-import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import type { Candidate } from '../dispatch/models.ts';
+import { configuredFallbacks, type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
+import { whenLeft } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
@@ -34,7 +34,7 @@ import { itemKeeper, type RequestBody, resolveItems } from './input-items.ts';
 import { fitOwnFormat, issuerOf } from './own-format-body.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
-export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
+export function inferenceRoutes(deps: Inference, kept: KeptItems): Route[] {
   return Object.values(FORMATS).map((format) =>
     inferenceRoute<Model>(deps, {
       path: format.path,
@@ -89,7 +89,7 @@ const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
 /** The client's bytes with the model's name replaced. The body is serialised again only if something else changes. */
 function sameFormat(
-  deps: GatewayDeps,
+  deps: Pick<Inference, 'metrics'>,
   context: RequestContext,
   { model, variant }: Candidate,
   received: RequestBody,
@@ -177,7 +177,7 @@ function forwarded(
 }
 
 function translated(
-  deps: GatewayDeps,
+  deps: Pick<Inference, 'metrics'>,
   context: RequestContext,
   { model, variant }: Candidate,
   body: JsonObject,

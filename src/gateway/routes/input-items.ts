@@ -2,7 +2,7 @@ import { isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } f
 import type { AnswerContext } from '../../wire/format.ts';
 import { isReference } from '../../wire/responses/read-request.ts';
 import type { Caller } from '../dispatch/caller.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Models } from '../dispatch/models.ts';
 import { type JsonBody, tooLarge } from '../http/request-body.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 
@@ -22,7 +22,12 @@ export interface RequestBody extends JsonBody {
  *
  * @throws SvcError 413.
  */
-export function resolveItems(deps: GatewayDeps, kept: KeptItems, caller: Caller, received: JsonBody): RequestBody {
+export function resolveItems(
+  deps: Pick<Models, 'settings'>,
+  kept: KeptItems,
+  caller: Caller,
+  received: JsonBody,
+): RequestBody {
   const { bytes, value } = received;
   if (!Array.isArray(value.input)) return received;
   const owner = itemOwner(caller);

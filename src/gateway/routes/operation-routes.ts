@@ -1,13 +1,26 @@
-import { requireKey } from '../access/authentication.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import { type KeyCheck, requireKey } from '../access/authentication.ts';
+import type { Ledger } from '../accounting/ledger.ts';
+import type { Metrics } from '../accounting/metrics.ts';
+import type { Models } from '../dispatch/models.ts';
 import { isLocal } from '../http/local-request.ts';
 import { proveProcess } from '../http/process-proof.ts';
 import { type Route, unknownPath } from '../http/router.ts';
+import type { SharedState } from '../shared-state.ts';
 
 const NONCE = /^[\w-]{16,100}$/;
 
+export interface Operation extends Pick<Models, 'registry' | 'listing'> {
+  readonly keys: KeyCheck;
+  readonly ledger: Pick<Ledger, 'broken' | 'full'>;
+  readonly metrics: Pick<Metrics, 'write'>;
+  /** Absent: the state is local. */
+  readonly shared?: Pick<SharedState, 'status'> | undefined;
+  /** By which the process proves itself to those that started it. Absent: it can't. */
+  readonly proofSecret?: string | undefined;
+}
+
 /** Routes for the operator of the gateway. */
-export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
+export function operationRoutes(deps: Operation, accepting: () => boolean): Route[] {
   return [
     // Claude Code checks the base URL with `HEAD /`.
     { method: 'GET', path: '/', handle: (context) => context.sendJson(200, { api: '/openapi.json' }) },

@@ -5,10 +5,10 @@ import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { estimateTranscript } from '../accounting/transcript-usage.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import { recordingSize } from '../dispatch/estimate.ts';
-import { type InferenceRequest, inferenceRoute, readJsonBody, type ServedModel } from '../dispatch/pipeline.ts';
+import type { Models, ServedModel } from '../dispatch/models.ts';
+import { type Inference, type InferenceRequest, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedRef } from '../dispatch/requested-model.ts';
 import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { filePart, multipartEnd, newBoundary, textPart } from '../http/multipart.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
@@ -17,7 +17,7 @@ import type { AttemptOptions } from '../relay/relay-request.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
 /** `POST /audio/transcriptions`: multipart as in OpenAI's API, or JSON with `input_audio`. */
-export function transcriptionRoute(deps: GatewayDeps): Route {
+export function transcriptionRoute(deps: Inference): Route {
   return inferenceRoute(deps, {
     path: '/audio/transcriptions',
     read: (context, caller) => {
@@ -28,7 +28,7 @@ export function transcriptionRoute(deps: GatewayDeps): Route {
 }
 
 async function readJson(
-  deps: GatewayDeps,
+  deps: Inference,
   context: RequestContext,
   caller: Caller,
 ): Promise<InferenceRequest<ServedModel>> {
@@ -55,7 +55,7 @@ async function readJson(
 
 /** The parts of the form are forwarded as they arrive. Only the model's name is replaced. */
 async function readForm(
-  deps: GatewayDeps,
+  deps: Inference,
   context: RequestContext,
   caller: Caller,
 ): Promise<InferenceRequest<ServedModel>> {
@@ -82,7 +82,7 @@ async function readForm(
   };
 }
 
-function commonSteps(deps: GatewayDeps, { organization }: Caller, ref: () => string | Promise<string>) {
+function commonSteps(deps: Models, { organization }: Caller, ref: () => string | Promise<string>) {
   return {
     model: async () => specialModel(deps, await ref(), deps.settings().gateway.transcriptionModels, organization),
     check: requireOpenAI,
@@ -97,7 +97,7 @@ interface Form {
 }
 
 async function send(
-  deps: GatewayDeps,
+  deps: Pick<Inference, 'dispatcher'>,
   context: RequestContext,
   model: ServedModel,
   apiKey: string | undefined,

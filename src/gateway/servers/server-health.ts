@@ -1,4 +1,4 @@
-import type { Log } from '../gateway-deps.ts';
+import type { Log } from '../accounting/log.ts';
 
 /** What the log says about a server. */
 export interface HealthTexts {

@@ -1,7 +1,6 @@
 import { arrayOrEmpty, defined, objectOrEmpty, parseJson, tokenCount } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
 import { ESTIMATE_REASONS, type EstimateReason } from './estimate-reason.ts';
-import type { UsageRow } from './usage-tables.ts';
 
 /** The part of a row that few rows have. It is one column of the ledger, as JSON. */
 interface RowDetails {
@@ -10,7 +9,13 @@ interface RowDetails {
 }
 
 /** @returns undefined if the row has no details. */
-export function writeDetails({ estimateReason, usage }: UsageRow): string | undefined {
+export function writeDetails({
+  estimateReason,
+  usage,
+}: {
+  readonly estimateReason?: EstimateReason | undefined;
+  readonly usage: RowDetails['usage'] | undefined;
+}): string | undefined {
   const details = defined({
     estimated: estimateReason,
     input_audio: usage?.inputAudio,

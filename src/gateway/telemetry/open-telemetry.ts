@@ -23,12 +23,11 @@ import {
 import type { ProviderKind } from '../../catalog/model.ts';
 import type { TelemetrySettings } from '../../config/settings/settings.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
-import type { ServedModel } from '../dispatch/pipeline.ts';
-import type { Log } from '../gateway-deps.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Log } from '../accounting/log.ts';
+import type { ServedModel } from '../dispatch/models.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
-import type { AttemptEnd, AttemptRecord, RequestRecord, Telemetry } from './telemetry.ts';
+import type { AttemptEnd, AttemptRecord, RecordedRequest, RequestRecord, Telemetry } from './telemetry.ts';
 import { TraceLimit } from './trace-limit.ts';
 
 /** Milliseconds between two exports of metrics. */
@@ -96,8 +95,8 @@ export class OpenTelemetry implements Telemetry {
     };
   }
 
-  begin(context: RequestContext): RequestRecord {
-    return new OpenRequest(this.#recorder, context);
+  begin(request: RecordedRequest): RequestRecord {
+    return new OpenRequest(this.#recorder, request);
   }
 
   async close(): Promise<void> {
@@ -115,7 +114,7 @@ interface Recorder {
 }
 
 const HEADERS_IN = {
-  get: (context: RequestContext, name: string) => context.header(name),
+  get: (request: RecordedRequest, name: string) => request.header(name),
   keys: () => ['traceparent', 'tracestate'],
 };
 const HEADERS_OUT = {
@@ -127,11 +126,11 @@ const HEADERS_OUT = {
 /** A server span for the request of a client, below the span that its `traceparent` names. */
 class OpenRequest implements RequestRecord {
   readonly #recorder: Recorder;
-  readonly #request: RequestContext;
+  readonly #request: RecordedRequest;
   /** Absent: the request is not traced. */
   readonly #traced: Traced | undefined;
 
-  constructor(recorder: Recorder, request: RequestContext) {
+  constructor(recorder: Recorder, request: RecordedRequest) {
     this.#recorder = recorder;
     this.#request = request;
     const named = request.header('traceparent') !== undefined;
@@ -175,7 +174,7 @@ class OpenAttempt implements AttemptRecord {
   readonly #began = performance.now();
 
   /** @param parent absent: not traced. */
-  constructor(recorder: Recorder, parent: Context | undefined, request: RequestContext, model: ServedModel) {
+  constructor(recorder: Recorder, parent: Context | undefined, request: RecordedRequest, model: ServedModel) {
     this.#metrics = recorder.metrics;
     this.#operation = OPERATIONS[request.logFields.route ?? ''] ?? 'chat';
     this.#model = model;

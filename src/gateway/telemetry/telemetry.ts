@@ -1,16 +1,22 @@
-import type { TelemetrySettings } from '../../config/settings/settings.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
-import type { ServedModel } from '../dispatch/pipeline.ts';
-import type { Log } from '../gateway-deps.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { ServedModel } from '../dispatch/models.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 
 /** Records requests and their attempts. */
 export interface Telemetry {
   /** Begins the record of a request. */
-  begin(context: RequestContext): RequestRecord;
+  begin(request: RecordedRequest): RequestRecord;
   /** Sends what is recorded. Resolves also if that fails. */
   close(): Promise<void>;
+}
+
+/** The parts of a client's request that are recorded. */
+export interface RecordedRequest {
+  readonly id: string;
+  readonly request: { readonly method?: string | undefined };
+  /** Set while the request is handled. */
+  readonly logFields: Readonly<Partial<Record<'route' | 'key' | 'organization' | 'model' | 'errorType', string>>>;
+  header(name: string): string | undefined;
 }
 
 /** The record of one request of a client. */
@@ -29,10 +35,3 @@ export interface AttemptRecord {
 }
 
 export type AttemptEnd = { readonly answer: RelayedAnswer | undefined } | { readonly error: SvcError };
-
-/** Opens what the configuration asks for. The packages are loaded only then. */
-export async function openTelemetry(settings: TelemetrySettings | undefined, log: Log): Promise<Telemetry | undefined> {
-  if (settings === undefined) return undefined;
-  const { OpenTelemetry } = await import('./open-telemetry.ts');
-  return new OpenTelemetry(settings, log);
-}

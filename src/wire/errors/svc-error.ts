@@ -1,4 +1,4 @@
-import type { Usage } from '../event.ts';
+import type { Usage } from '../token-usage.ts';
 
 /**
  * The only error class. Every layer throws or yields it, and each front end formats it.

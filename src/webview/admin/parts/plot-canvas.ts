@@ -1,7 +1,30 @@
+import type { Signal } from '@preact/signals';
 import uPlot from 'uplot';
 import type { Clock } from '../data/format.ts';
 import type { Range } from '../data/period.ts';
-import type { PlotProps } from './plot.tsx';
+
+export interface PlotSeries {
+  readonly name: string;
+  readonly color: PlotColor;
+  /** One for each bucket; null where nothing is known. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface PlotProps {
+  readonly title: string;
+  /** What the numbers are, if the title does not say it. */
+  readonly note?: string;
+  readonly kind: 'stacked' | 'lines';
+  readonly buckets: readonly Range[];
+  readonly series: readonly PlotSeries[];
+  readonly format: (value: number) => string;
+  /** For the axis. */
+  readonly short: (value: number) => string;
+  /** File name of its CSV. */
+  readonly file: string;
+  /** The bucket that all plots point at. */
+  readonly cursor: Signal<number | undefined>;
+}
 
 const HEIGHT = 170;
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { t } from '../../shared/words.ts';
@@ -6,31 +6,8 @@ import { useAdmin } from '../data/admin-context.ts';
 import type { Clock } from '../data/format.ts';
 import type { Range } from '../data/period.ts';
 import { saveCsv } from './csv-file.ts';
-import { createCanvas, type PlotColor } from './plot-canvas.ts';
+import { createCanvas, type PlotProps } from './plot-canvas.ts';
 import { Table } from './table.tsx';
-
-export interface PlotSeries {
-  readonly name: string;
-  readonly color: PlotColor;
-  /** One for each bucket; null where nothing is known. */
-  readonly values: readonly (number | null)[];
-}
-
-export interface PlotProps {
-  readonly title: string;
-  /** What the numbers are, if the title does not say it. */
-  readonly note?: string;
-  readonly kind: 'stacked' | 'lines';
-  readonly buckets: readonly Range[];
-  readonly series: readonly PlotSeries[];
-  readonly format: (value: number) => string;
-  /** For the axis. */
-  readonly short: (value: number) => string;
-  /** File name of its CSV. */
-  readonly file: string;
-  /** The bucket that all plots point at. */
-  readonly cursor: Signal<number | undefined>;
-}
 
 /** A plot with its legend, and the same numbers as a table and as CSV. */
 export function Plot(props: PlotProps) {

@@ -12,7 +12,8 @@ import {
   formatShortUsd,
 } from '../data/format.ts';
 import type { Range } from '../data/period.ts';
-import { Plot, type PlotProps } from '../parts/plot.tsx';
+import { Plot } from '../parts/plot.tsx';
+import type { PlotProps } from '../parts/plot-canvas.ts';
 import { costSeries, seriesOf } from './usage-series.ts';
 
 type PlotOf = Omit<PlotProps, 'buckets' | 'cursor'>;

@@ -1,7 +1,6 @@
 import type { UsageAnswer, UsageRow, UsageSums } from '../../../gateway/admin/api/schemas.ts';
 import type { Range } from '../data/period.ts';
-import type { PlotSeries } from '../parts/plot.tsx';
-import type { PlotColor } from '../parts/plot-canvas.ts';
+import type { PlotColor, PlotSeries } from '../parts/plot-canvas.ts';
 
 /** More groups could not be told apart by their colours. */
 export const GROUPS_SHOWN = 7;
