@@ -1,15 +1,5 @@
-import { LiveRegistry } from '../catalog/live-registry.ts';
-import type { CatalogData } from '../catalog/public/catalog.ts';
-import {
-  CatalogRefresher,
-  cachedCatalog,
-  catalogCacheFile,
-  catalogUrl,
-  type RefreshInput,
-  refreshAllowed,
-} from '../catalog/public/refresh.ts';
-import { loadSnapshot } from '../catalog/public/snapshot.ts';
-import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
+import type { LiveRegistry } from '../catalog/live-registry.ts';
+import type { Registry } from '../catalog/registry/registry.ts';
 import { registryDiagnostics } from '../catalog/registry/registry-diagnostics.ts';
 import { withTrustedProviders } from '../catalog/registry/trusted-providers.ts';
 import type { LoadInput } from '../config/load/sources.ts';
@@ -17,8 +7,7 @@ import { SettingsStore } from '../config/load/store.ts';
 import { type Accepted, LastValid } from '../config/settings/last-valid.ts';
 import type { Diagnostic, Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/dispatch/models.ts';
-import { modelLister } from '../provider/list-models.ts';
-import { ServedWindows } from '../provider/served-window.ts';
+import { LiveModels } from '../provider/live-models.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
 import { readWindowKeys, type WindowAddress, type WindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -35,19 +24,15 @@ export interface LiveConfigurationEvents {
 
 /** Settings and models of a long-running process. Follows changes of the files and of the model lists. */
 export class LiveConfiguration {
-  readonly #io: Io;
   readonly #store: SettingsStore;
-  readonly #refresher: CatalogRefresher;
-  readonly #registry: LiveRegistry;
+  readonly #models: LiveModels;
   readonly #lastValid: LastValid;
+  readonly #events: LiveConfigurationEvents;
   /** What of the configuration is used. */
   #loaded: Settings;
-  #catalog: CatalogData;
   /** Keys of the VS Code window that started this process. */
   #windowKeys: WindowKeys | undefined;
   readonly #closing = new AbortController();
-  /** The result of `withTrustedProviders`. */
-  #settings: Settings;
 
   /** @throws SvcError configuration_error if the managed configuration is invalid. */
   static async open(
@@ -60,19 +45,23 @@ export class LiveConfiguration {
     try {
       // Watch before the first read, so that a change during the start is not missed.
       await store.watch();
-      const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
+      const settings = await store.refresh();
       transport.restrict(settings.localOnly);
       requireManaged(settings);
-      const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
-      const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
-      const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
       const address = windowAddress(io.env);
       const windowKeys = address && (await readWindowKeys(address, io.signal));
-      const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place, windowKeys);
-      if (address && windowKeys) void upstreams.#followWindow(address, windowKeys);
+      const configuration = new LiveConfiguration(io, transport, events, store, windowKeys);
+      await configuration.#models.rebuild();
+      events.read?.(configuration.settings);
+      store.onChange((loaded) => {
+        transport.restrict(loaded.localOnly);
+        void configuration.#reload(loaded);
+      });
+      if (store.current !== settings) void configuration.#reload(store.current);
+      if (address && windowKeys) void configuration.#followWindow(address, windowKeys);
       // Start listing before the first request. A request waits for the lists.
-      void upstreams.#registry.list();
-      return upstreams;
+      void configuration.#live.list();
+      return configuration;
     } catch (thrown) {
       store.dispose();
       throw thrown;
@@ -84,33 +73,35 @@ export class LiveConfiguration {
     transport: UndiciTransport,
     events: LiveConfigurationEvents,
     store: SettingsStore,
-    catalog: CatalogData,
-    place: RefreshInput,
     windowKeys: WindowKeys | undefined,
   ) {
     this.#windowKeys = windowKeys;
-    this.#io = io;
     this.#store = store;
-    this.#catalog = catalog;
+    this.#events = events;
     this.#lastValid = new LastValid(store.current);
     this.#loaded = store.current;
-    this.#settings = this.#trusted(this.#loaded);
-    events.read?.(this.#settings);
-    const windows = new ServedWindows(transport);
-    const deps = { listModels: modelLister(transport), windows, unlisted: events.unlisted };
-    this.#registry = new LiveRegistry(this.#build(), deps);
-    this.#refresher = new CatalogRefresher(place, (fresh) => {
-      this.#catalog = fresh;
-      this.#rebuild();
+    const { env, platform, home, cwd } = io;
+    this.#models = new LiveModels({
+      env,
+      platform,
+      home,
+      transport,
+      fetch: transport.fetch,
+      loaded: () => this.#loaded,
+      usable: withTrustedProviders,
+      storedKeys: () => this.#windowKeys?.keys ?? new Map(),
+      workspace: () => cwd,
+      unlisted: events.unlisted,
     });
-    store.onChange((loaded) => {
-      transport.restrict(loaded.localOnly);
-      const accepted = this.#lastValid.accept(loaded);
-      this.#loaded = accepted.settings;
-      this.#rebuild();
-      events.changed({ ...accepted, settings: this.#settings });
-      void this.#registry.list();
-    });
+  }
+
+  async #reload(loaded: Settings): Promise<void> {
+    const accepted = this.#lastValid.accept(loaded);
+    this.#loaded = accepted.settings;
+    await this.#models.rebuild();
+    if (this.#closing.signal.aborted) return;
+    this.#events.changed({ ...accepted, settings: this.settings });
+    void this.#live.list();
   }
 
   /** Follows changes of the keys until the window closes. The last keys stay in use after that. */
@@ -121,53 +112,44 @@ export class LiveConfiguration {
       known = await readWindowKeys(address, signal, known.version);
       if (known === undefined || signal.aborted) return;
       this.#windowKeys = known;
-      this.#rebuild();
-      void this.#registry.list();
+      await this.#models.rebuild();
+      void this.#live.list();
     }
   }
 
   dispose(): void {
     this.#closing.abort();
-    this.#registry.dispose();
-    this.#refresher.dispose();
+    this.#models.dispose();
     this.#store.dispose();
   }
 
+  /** The settings that are used: projects can't change the providers of a trusted source. */
   get settings(): Settings {
-    return this.#settings;
+    return this.#models.settings ?? this.#loaded;
   }
 
   get registry(): Registry {
-    return this.#registry.current;
+    return this.#live.current;
   }
 
   /** Problems that need the catalog: names of providers and models that do not exist. */
   diagnostics(): readonly Diagnostic[] {
-    return registryDiagnostics(this.#settings, this.#registry.current, this.#catalog);
+    return registryDiagnostics(this.settings, this.registry, this.#models.catalog);
   }
 
   /** The state of the model lists; see `LiveRegistry`. */
   get listing(): ModelListing {
-    return this.#registry;
+    return this.#live;
   }
 
   /** Refreshes the public catalog, if allowed, until `dispose`. */
   follow(): void {
-    if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
+    this.#models.follow();
   }
 
-  #rebuild(): void {
-    this.#settings = this.#trusted(this.#loaded);
-    this.#registry.rebuilt(this.#build());
-  }
-
-  #build(): Registry {
-    const { env, cwd } = this.#io;
-    const stored = this.#windowKeys === undefined ? {} : { storedKeys: this.#windowKeys.keys };
-    return buildRegistry({ settings: this.#settings, catalog: this.#catalog, env, workspace: cwd, ...stored });
-  }
-
-  #trusted(settings: Settings): Settings {
-    return withTrustedProviders(settings, { catalog: this.#catalog, env: this.#io.env });
+  get #live(): LiveRegistry {
+    const { live } = this.#models;
+    if (live === undefined) throw new Error('The models are used before they were built.');
+    return live;
   }
 }

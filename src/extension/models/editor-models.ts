@@ -1,27 +1,18 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { CoalescedRun } from '../../base/coalesced-run.ts';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { LiveRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
 import { type Selection, selectCompletionModel, selectEditModel, selectModel } from '../../catalog/model-selection.ts';
 import { type ModelSetup, modelSetup } from '../../catalog/model-setup.ts';
-import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/public/catalog.ts';
-import {
-  CatalogRefresher,
-  cachedCatalog,
-  catalogCacheFile,
-  catalogUrl,
-  refreshAllowed,
-} from '../../catalog/public/refresh.ts';
-import { loadSnapshot } from '../../catalog/public/snapshot.ts';
-import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
+import { type CatalogData, catalogProvider, readRow } from '../../catalog/public/catalog.ts';
+import type { Registry } from '../../catalog/registry/registry.ts';
 import { withoutWaitingChanges } from '../../catalog/registry/trusted-providers.ts';
 import { allowFolder } from '../../config/load/allowed-folders.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import type { WaitingChange } from '../../config/settings/project-part.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import { modelLister } from '../../provider/list-models.ts';
-import { ServedWindows } from '../../provider/served-window.ts';
+import { LiveModels } from '../../provider/live-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
@@ -60,17 +51,12 @@ export class Models implements vscode.Disposable {
   readonly #deps: ModelsDeps;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #disposables = new DisposableStore();
-  readonly #closing = new AbortController();
   readonly onDidChange = this.#changed.event;
+  readonly #live: LiveModels;
+  readonly #builds = new CoalescedRun(() => this.#build());
   #registry: Registry | undefined;
-  #live: LiveRegistry | undefined;
-  #catalog: CatalogData | undefined;
-  /** Without changes that wait. */
-  #settings: Settings | undefined;
   #waiting: readonly WaitingChange[] = [];
-  #refresher: CatalogRefresher | undefined;
-  #building: Promise<void> | undefined;
-  #again = false;
+  #disposed = false;
   /** Reasons for model lists that could not be read, by provider id. */
   readonly #unlisted = new Map<string, string>();
   /** Models that the user chose in this window. They override the configuration until the window closes. */
@@ -78,14 +64,34 @@ export class Models implements vscode.Disposable {
 
   constructor(deps: ModelsDeps) {
     this.#deps = deps;
+    this.#live = new LiveModels({
+      env: process.env,
+      platform: process.platform,
+      home: homedir(),
+      transport: deps.transport,
+      loaded: () => deps.store.current,
+      usable: (loaded, known) => {
+        const { settings, waiting } = withoutWaitingChanges(loaded, known);
+        this.#waiting = waiting;
+        return settings;
+      },
+      storedKeys: () => deps.keys.all(),
+      originDecisions: () => this.decisions,
+      workspace: workspaceId,
+      unlisted: (provider, reason) => {
+        this.#unlisted.set(provider, reason);
+        deps.log.warn(`Could not list the models of ${provider}: ${reason}`);
+      },
+      changed: (changed) => this.#update(changed),
+      failed: (error) => this.#failed(error),
+    });
     const rebuild = () => void this.rebuild();
     this.#disposables.add(this.#changed, deps.store.onChange(rebuild), deps.keys.onDidChange(rebuild));
   }
 
   dispose(): void {
-    this.#closing.abort();
-    this.#live?.dispose();
-    this.#refresher?.dispose();
+    this.#disposed = true;
+    this.#live.dispose();
     this.#disposables.dispose();
   }
 
@@ -96,11 +102,12 @@ export class Models implements vscode.Disposable {
 
   /** Empty until the first build is complete. */
   get catalog(): CatalogData {
-    return this.#catalog ?? EMPTY_CATALOG;
+    return this.#live.catalog;
   }
 
+  /** Without changes that wait. */
   get settings(): Settings | undefined {
-    return this.#registry && this.#settings;
+    return this.#registry && this.#live.settings;
   }
 
   /** Changes of the project that wait for the user's answer. */
@@ -110,12 +117,17 @@ export class Models implements vscode.Disposable {
 
   /** Whether there is a model, and if not, why. */
   get setup(): ModelSetup {
-    return modelSetup(this.#registry, { listed: this.#live?.listed ?? false, failed: this.#unlisted });
+    return modelSetup(this.#registry, { listed: this.#listed, failed: this.#unlisted });
   }
 
-  /** The model with the window that its server has now. A request follows. */
-  readonly served = async (model: Model, signal: AbortSignal): Promise<Model> =>
-    (await this.#live?.served(model, signal)) ?? model;
+  /** See `LiveModels`. */
+  get served(): LiveModels['served'] {
+    return this.#live.served;
+  }
+
+  get #listed(): boolean {
+    return this.#live.live?.listed ?? false;
+  }
 
   /** The current chat model. */
   get chat(): Model | undefined {
@@ -128,7 +140,7 @@ export class Models implements vscode.Disposable {
    */
   named(wanted: string): Model | undefined {
     const all = [...(this.#registry?.models.values() ?? [])].filter(
-      ({ provider }) => !this.#settings?.namedOnly?.has(provider),
+      ({ provider }) => !this.settings?.namedOnly?.has(provider),
     );
     const exact = all.find(({ ref }) => ref === wanted);
     if (exact) return exact;
@@ -148,14 +160,14 @@ export class Models implements vscode.Disposable {
 
   /** The providers in the catalog and the configuration. */
   knownProviders(): Iterable<{ readonly id: string; readonly name: string }> {
-    const known = new Map(Object.entries(this.#catalog?.providers ?? {}).map(([id, { name }]) => [id, name]));
+    const known = new Map(Object.entries(this.catalog.providers).map(([id, { name }]) => [id, name]));
     for (const { id, name } of this.#registry?.providers.values() ?? []) known.set(id, name);
     return [...known].map(([id, name]) => ({ id, name }));
   }
 
   /** The models of a provider: from the catalog, the configuration and the provider's list. */
   knownModels(provider: string): Iterable<{ readonly key: string; readonly name: string }> {
-    const rows = (this.#catalog && catalogProvider(this.#catalog, provider)?.models) ?? {};
+    const rows = catalogProvider(this.catalog, provider)?.models ?? {};
     const known = new Map(Object.entries(rows).map(([key, row]) => [key, readRow(row).name]));
     for (const { key, name } of this.#registry?.providers.get(provider)?.models.values() ?? []) known.set(key, name);
     return [...known].map(([key, name]) => ({ key, name }));
@@ -169,7 +181,7 @@ export class Models implements vscode.Disposable {
   /** Problems of the configured completion model. */
   get completionWarnings(): readonly SvcError[] {
     // Until the lists are complete, the model may still be missing from them.
-    if (!this.#live?.listed) return [];
+    if (!this.#listed) return [];
     return this.#selection('completion')?.warnings ?? [];
   }
 
@@ -242,78 +254,33 @@ export class Models implements vscode.Disposable {
     return new Map(Object.entries(this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {})));
   }
 
-  /** Rebuilds the registry. Calls during a build share one further build. Never rejects. */
+  /** Rebuilds the registry and reads the model lists. Calls during a build share one further build. Never rejects. */
   rebuild(): Promise<void> {
-    if (this.#building) {
-      this.#again = true;
-      return this.#building;
-    }
-    this.#building = this.#build()
-      .catch((error: unknown) => this.#deps.log.error('The models could not be read.', String(error)))
-      .then(() => {
-        this.#building = undefined;
-        if (!this.#again || this.#closing.signal.aborted) return undefined;
-        this.#again = false;
-        return this.rebuild();
-      });
-    return this.#building;
+    return this.#builds.run();
   }
 
   async #build(): Promise<void> {
-    const { store, keys } = this.#deps;
-    const loaded = store.current;
-    this.#catalog ??= await this.#loadCatalog(loaded);
-    if (!refreshAllowed(loaded, process.env)) this.#refresher?.dispose();
-    const storedKeys = await keys.all();
-    const { settings, waiting } = withoutWaitingChanges(loaded, {
-      catalog: this.#catalog,
-      env: process.env,
-      hasStoredKey: (id) => storedKeys.has(id),
-    });
-    this.#settings = settings;
-    this.#waiting = waiting;
-    const registry = buildRegistry({
-      settings,
-      catalog: this.#catalog,
-      env: process.env,
-      storedKeys,
-      originDecisions: this.decisions,
-      workspace: workspaceId(),
-    });
-    this.#live ??= new LiveRegistry(registry, {
-      listModels: modelLister(this.#deps.transport),
-      windows: new ServedWindows(this.#deps.transport),
-      unlisted: (provider, reason) => {
-        this.#unlisted.set(provider, reason);
-        this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`);
-      },
-      changed: (changed) => this.#update(changed),
-    });
-    this.#unlisted.clear();
-    this.#live.rebuilt(registry);
-    await this.#live.list();
-    // The end of the lists does not always change the registry, but the state of the setup and the warnings.
-    const incomplete = this.#registry?.models.size === 0 || this.completionWarnings.length > 0;
-    if (incomplete && !this.#closing.signal.aborted) this.#changed.fire();
+    try {
+      this.#unlisted.clear();
+      await this.#live.rebuild();
+      this.#live.follow();
+      await this.#live.live?.list();
+      // The end of the lists does not always change the registry, but the state of the setup and the warnings.
+      const incomplete = this.#registry?.models.size === 0 || this.completionWarnings.length > 0;
+      if (incomplete && !this.#disposed) this.#changed.fire();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#deps.log.error('The models could not be read.', String(error));
   }
 
   #update(registry: Registry): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#disposed) return;
     this.#registry = registry.without(new Set(this.hidden));
     this.#changed.fire();
-  }
-
-  async #loadCatalog(settings: Settings): Promise<CatalogData> {
-    const snapshot = await loadSnapshot();
-    if (!refreshAllowed(settings, process.env)) return snapshot;
-    const cacheFile = catalogCacheFile(process.env, process.platform, homedir());
-    const input = { snapshot, cacheFile, url: catalogUrl(process.env) };
-    this.#refresher ??= new CatalogRefresher(input, (catalog) => {
-      this.#catalog = catalog;
-      void this.rebuild();
-    });
-    this.#refresher.start();
-    return cachedCatalog(input);
   }
 
   #select(use: ModelUse): Model | undefined {
@@ -322,7 +289,7 @@ export class Models implements vscode.Disposable {
   }
 
   #selection(use: ModelUse): Selection | undefined {
-    const settings = this.#settings;
+    const { settings } = this.#live;
     if (!this.#registry || !settings) return undefined;
     return SELECT[use]({
       settings,
