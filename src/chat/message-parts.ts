@@ -110,3 +110,16 @@ export interface Task {
   readonly title: string;
   readonly state: (typeof TASK_STATES)[number];
 }
+
+/** The changes of an answer, as the page shows them in one line. */
+export interface TurnSummary {
+  readonly message: string;
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  /** `pending`: some changes are neither kept nor undone. */
+  readonly state: 'pending' | 'kept' | 'undone';
+  /** Ids of its tool calls that changed files, and of those whose changes were undone. */
+  readonly calls: readonly string[];
+  readonly undone: readonly string[];
+}

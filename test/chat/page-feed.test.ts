@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { NO_COPY, takeFromHost } from '../../src/chat/page/page-copy.ts';
-import { PageFeed, transcriptForPage } from '../../src/chat/page/page-feed.ts';
-import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { ChatSession } from '../../src/chat/session/session.ts';
+import { NO_COPY, takeFromHost } from '../../src/protocol/chat/page-copy.ts';
+import { PageFeed, transcriptForPage } from '../../src/protocol/chat/page-feed.ts';
+import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { LABEL, modelAt } from './test-session.ts';
 

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Attachment, textAttachment } from '../../src/chat/attachment.ts';
-import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import { Composer } from '../../src/extension/chat/composer.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import type { MessageSources } from '../../src/extension/chat/outgoing-message.ts';
 import { Surface, type SurfaceOwner } from '../../src/extension/chat/surface.ts';
 import type { MentionTopic } from '../../src/extension/chat/surface-topic.ts';
+import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { until } from '../gateway/until.ts';
 import { pausedConversations } from './paused-conversations.ts';
 

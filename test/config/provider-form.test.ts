@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseFromDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import {
   EMPTY_FORM,
   formProblems,
@@ -9,6 +8,7 @@ import {
   type ProviderForm,
   proposedId,
 } from '../../src/config/provider-form/provider-form.ts';
+import { parseFromDialog } from '../../src/protocol/provider-dialog.ts';
 
 const GOOD: ProviderForm = {
   ...EMPTY_FORM,

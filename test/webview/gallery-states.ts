@@ -1,6 +1,6 @@
-import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { Message, Part, ToolState } from '../../src/chat/transcript.ts';
+import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { COMPLETE, MODEL, snapshot, transcriptOf, VIEW } from './panel-page.ts';
 
 const user = (text: string, more: Partial<Message> = {}): Partial<Message> => ({

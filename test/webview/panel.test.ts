@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CompletionItem, ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
+import type { CompletionItem, ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { inElement, inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import {

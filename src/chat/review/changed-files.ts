@@ -1,5 +1,5 @@
 import type { RecordedChange } from '../checkpoints/recorded-changes.ts';
-import type { TurnSummary } from '../page/page-messages.ts';
+import type { TurnSummary } from '../message-parts.ts';
 
 /** All changes of one file, also across renames. */
 export interface ChangedFile {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { FromPageOf } from '../../chat/page/from-page.ts';
+import type { FromPageOf } from '../../protocol/chat/from-page.ts';
 import { readDiagramScript } from '../pages/page-html.ts';
 import { codeBlockAction } from './editing/code-block-actions.ts';
 import { existingPaths, openLink, openPath } from './links.ts';

@@ -3,7 +3,7 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Attachment } from '../../chat/attachment.ts';
-import type { ModelView } from '../../chat/page/page-messages.ts';
+import type { ModelView } from '../../protocol/chat/page-messages.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
 import { showError } from '../foreign-text.ts';

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../chat/attachment.ts';
-import type { FromPageOf } from '../../chat/page/from-page.ts';
 import { isCompact } from '../../chat/page/slash-commands.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
+import type { FromPageOf } from '../../protocol/chat/from-page.ts';
 import { type Conversations, type OpenConversation, withMessage } from './conversations.ts';
 import { expandMessage, type MessageSources, newMessage } from './outgoing-message.ts';
 import type { ComposerTopic, TopicPage } from './surface-topic.ts';

@@ -1,8 +1,8 @@
 import type { Attachment } from '../../chat/attachment.ts';
 import type { AnswerOptions } from '../../chat/message-parts.ts';
-import type { FromPageOf } from '../../chat/page/from-page.ts';
 import { expandCommand, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
+import type { FromPageOf } from '../../protocol/chat/from-page.ts';
 import type { FilledPrompt } from './context/prompt-files.ts';
 
 /** The parts that complete a message of the user. */

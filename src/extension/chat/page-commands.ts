@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { FromPageOf } from '../../chat/page/from-page.ts';
+import type { FromPageOf } from '../../protocol/chat/from-page.ts';
 import type { CommandTopic } from './surface-topic.ts';
 
 /** The only commands that cards and the composer can run. */

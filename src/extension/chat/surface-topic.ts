@@ -1,6 +1,6 @@
 import type { Attachment } from '../../chat/attachment.ts';
-import type { FromPage, FromPageOf } from '../../chat/page/from-page.ts';
-import type { ToPage } from '../../chat/page/page-messages.ts';
+import type { FromPage, FromPageOf } from '../../protocol/chat/from-page.ts';
+import type { ToPage } from '../../protocol/chat/page-messages.ts';
 import type { OpenConversation } from './conversations.ts';
 
 /** Handles the messages of a page about one subject. */

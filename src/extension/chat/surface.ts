@@ -1,11 +1,12 @@
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip } from '../../chat/attachment.ts';
-import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
-import { PageFeed } from '../../chat/page/page-feed.ts';
-import type { ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
+import type { TurnSummary } from '../../chat/message-parts.ts';
 import { CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
 import type { ChatSession } from '../../chat/session/session.ts';
+import { type FromPage, parseFromPage } from '../../protocol/chat/from-page.ts';
+import { PageFeed } from '../../protocol/chat/page-feed.ts';
+import type { ContextChip, ModelView, ToPage } from '../../protocol/chat/page-messages.ts';
 import { type Conversations, type OpenConversation, withMessage } from './conversations.ts';
 import type {
   AnswerTopic,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { replaceFile } from '../../base/replace-file.ts';
 import { globalFolder } from '../../config/load/sources.ts';
-import type { SaveTarget } from '../../config/provider-form/provider-dialog.ts';
 import type { Source } from '../../config/settings/origin.ts';
 import type { Settings } from '../../config/settings/settings.ts';
+import type { SaveTarget } from '../../protocol/provider-dialog.ts';
 import { configurationInput } from './input.ts';
 
 /** The user's file for all projects. */

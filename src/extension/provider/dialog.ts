@@ -6,13 +6,6 @@ import { UnreadableFile } from '../../config/editing/config-text.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import type { ImportedUses } from '../../config/provider-form/import-fields.ts';
 import {
-  type FromDialog,
-  type ProviderPreset,
-  parseFromDialog,
-  type TestedModel,
-  type ToDialog,
-} from '../../config/provider-form/provider-dialog.ts';
-import {
   EMPTY_FORM,
   formProblems,
   keyRequiredBy,
@@ -20,6 +13,13 @@ import {
   type ProviderForm,
 } from '../../config/provider-form/provider-form.ts';
 import type { Secret } from '../../config/settings/secret.ts';
+import {
+  type FromDialog,
+  type ProviderPreset,
+  parseFromDialog,
+  type TestedModel,
+  type ToDialog,
+} from '../../protocol/provider-dialog.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { globalFile, saveTargets } from '../configuration/files.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { providerPresets } from '../../catalog/presets.ts';
-import type { FoundServer } from '../../config/provider-form/provider-dialog.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
+import type { FoundServer } from '../../protocol/provider-dialog.ts';
 import { globalFile } from '../configuration/files.ts';
 import { withoutIcons } from '../foreign-text.ts';
 import type { ProviderDialogDeps } from './dialog.ts';

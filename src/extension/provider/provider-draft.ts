@@ -4,6 +4,12 @@ import type { Model } from '../../catalog/model.ts';
 import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import { EMPTY_CATALOG } from '../../catalog/public/catalog.ts';
 import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
+import { API_PACKAGES, type ProviderForm } from '../../config/provider-form/provider-form.ts';
+import { readGateway } from '../../config/settings/gateway-settings.ts';
+import type { Credential, Located, Origin } from '../../config/settings/origin.ts';
+import type { Secret } from '../../config/settings/secret.ts';
+import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
+import { SetValues } from '../../config/settings/values.ts';
 import type {
   DialogFailure,
   FoundServer,
@@ -11,13 +17,7 @@ import type {
   ProviderPreset,
   TestedModel,
   ToDialog,
-} from '../../config/provider-form/provider-dialog.ts';
-import { API_PACKAGES, type ProviderForm } from '../../config/provider-form/provider-form.ts';
-import { readGateway } from '../../config/settings/gateway-settings.ts';
-import type { Credential, Located, Origin } from '../../config/settings/origin.ts';
-import type { Secret } from '../../config/settings/secret.ts';
-import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
-import { SetValues } from '../../config/settings/values.ts';
+} from '../../protocol/provider-dialog.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import { converse } from '../../provider/converse.ts';
 import { type ListedModel, listModels } from '../../provider/list-models.ts';

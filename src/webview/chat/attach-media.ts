@@ -1,12 +1,12 @@
 import { MAX_MEDIA_BYTES } from '../../chat/attachment.ts';
-import type { HostLink } from './host-link.ts';
+import type { ChatHost } from './host-link.ts';
 
 const PREVIEW_PIXELS = 96;
 /** Larger images are scaled down, because models do not use more pixels. */
 const MAX_PIXELS = 2048;
 
 /** Sends a pasted or dropped image or PDF to the host. For other files, reports that they cannot be attached here. */
-export async function attachFile(file: File, link: HostLink): Promise<void> {
+export async function attachFile(file: File, link: ChatHost): Promise<void> {
   const name = file.name.slice(-300) || 'image.png';
   const refuse = (why: 'too-large' | 'kind') => link.post({ type: 'attach-refused', name, why });
   if (file.type === 'application/pdf') {

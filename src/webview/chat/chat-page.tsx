@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { attachFile, droppedText, droppedUris } from './attach-media.ts';
 import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
-import { connectToHost, type HostLink } from './host-link.ts';
+import { type ChatHost, connectToChat } from './host-link.ts';
 import { codeAction, toggleFold } from './markdown/code-block.ts';
 import { drawDiagramsWith } from './markdown/diagram.ts';
 import { DrawLater } from './markdown/draw-later.ts';
@@ -32,7 +32,7 @@ function Page({ panel }: { panel: Panel }) {
 }
 
 /** One listener for all links and code buttons, because `MarkdownWriter` creates them outside Preact. */
-function listenForClicks(link: HostLink): void {
+function listenForClicks(link: ChatHost): void {
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const path = target?.closest<HTMLElement>('.path[data-path]');
@@ -64,7 +64,7 @@ function listenForClicks(link: HostLink): void {
   });
 }
 
-function listenForDrops(link: HostLink, state: ConversationState): void {
+function listenForDrops(link: ChatHost, state: ConversationState): void {
   document.addEventListener('dragover', (event) => event.preventDefault());
   document.addEventListener('drop', (event) => {
     const data = event.dataTransfer;
@@ -81,7 +81,7 @@ function listenForDrops(link: HostLink, state: ConversationState): void {
   });
 }
 
-const link = connectToHost();
+const link = connectToChat();
 const state = new ConversationState(() => link.post({ type: 'resync' }));
 link.listen((message) => state.receive(message));
 state.session.subscribe((session) => {

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { CompletionItem } from '../../chat/page/page-messages.ts';
+import type { CompletionItem } from '../../protocol/chat/page-messages.ts';
 import { Icon, IconButton } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
 import { attachFile } from './attach-media.ts';

@@ -1,6 +1,8 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
-import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
+import type { TurnSummary } from '../../chat/message-parts.ts';
+import { branchTo, isRunning, type Message, messageText, type Part, versionsIn } from '../../chat/transcript.ts';
+import { NO_COPY, type PageCopy, takeFromHost } from '../../protocol/chat/page-copy.ts';
 import type {
   CompletionItem,
   ContextChip,
@@ -8,9 +10,7 @@ import type {
   ModelView,
   QueuedView,
   ToPage,
-  TurnSummary,
-} from '../../chat/page/page-messages.ts';
-import { branchTo, isRunning, type Message, messageText, type Part, versionsIn } from '../../chat/transcript.ts';
+} from '../../protocol/chat/page-messages.ts';
 
 /** A message on the visible branch, with its versions and its 0-based index among them. */
 export interface ShownBranch {

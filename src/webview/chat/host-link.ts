@@ -1,14 +1,8 @@
-import type { FromPage } from '../../chat/page/from-page.ts';
-import type { ToPage } from '../../chat/page/page-messages.ts';
+import type { FromPage } from '../../protocol/chat/from-page.ts';
+import type { ToPage } from '../../protocol/chat/page-messages.ts';
+import { connectToHost, type HostLink } from '../shared/host-link.ts';
 
-interface VsCodeApi {
-  postMessage(message: unknown): void;
-  setState(state: unknown): void;
-  getState(): unknown;
-}
-declare function acquireVsCodeApi(): VsCodeApi;
-
-/** What VS Code keeps for the page: it ends a page that is hidden, and restores tabs after a restart. */
+/** What VS Code keeps for the page. */
 export interface PageMemory {
   /** Id of the conversation. The host reads it too, to restore a tab. */
   readonly session?: string;
@@ -18,30 +12,24 @@ export interface PageMemory {
   readonly typed?: Readonly<Record<string, string>>;
 }
 
-export interface HostLink {
-  post(message: FromPage): void;
-  /** Accepts messages of the host only: a frame inside the page must not be able to imitate it. */
-  listen(listener: (message: ToPage) => void): void;
+export interface ChatHost extends Pick<HostLink<FromPage, ToPage>, 'post' | 'listen'> {
   readonly memory: PageMemory;
   remember(change: PageMemory): void;
 }
 
-export function connectToHost(): HostLink {
-  const api = acquireVsCodeApi();
-  const state = api.getState();
+export function connectToChat(): ChatHost {
+  const link = connectToHost<FromPage, ToPage>();
+  const { state } = link;
   let memory: PageMemory = typeof state === 'object' && state !== null ? state : {};
   return {
-    post: (message) => api.postMessage(message),
-    listen: (listener) =>
-      window.addEventListener('message', (event: MessageEvent<ToPage>) => {
-        if (event.origin === window.origin) listener(event.data);
-      }),
+    post: link.post,
+    listen: link.listen,
     get memory() {
       return memory;
     },
     remember: (change) => {
       memory = { ...memory, ...change };
-      api.setState(memory);
+      link.state = memory;
     },
   };
 }

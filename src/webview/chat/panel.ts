@@ -1,14 +1,14 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ConversationState } from './conversation-state.ts';
-import type { HostLink } from './host-link.ts';
+import type { ChatHost } from './host-link.ts';
 import type { DrawLater } from './markdown/draw-later.ts';
 import type { PathLinks } from './markdown/path-links.ts';
 import type { TypedTexts } from './typed-texts.ts';
 
 /** Shared by all components of the page. */
 export interface Panel {
-  readonly link: HostLink;
+  readonly link: ChatHost;
   readonly state: ConversationState;
   readonly drawing: DrawLater;
   readonly paths: PathLinks;

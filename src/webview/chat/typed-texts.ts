@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { HostLink } from './host-link.ts';
+import type { ChatHost } from './host-link.ts';
 
 /** Where a text is typed: a message or a call by its id. */
 export interface TypedPlace {
@@ -14,12 +14,12 @@ const MAX_TEXTS = 100;
 
 /** Texts that the user types outside the composer. VS Code keeps them while the page is hidden. */
 export class TypedTexts {
-  readonly #link: HostLink;
+  readonly #link: ChatHost;
   readonly #session: () => string;
   readonly #texts = signal<Readonly<Record<string, string>>>({});
 
   /** @param session id of the conversation that is shown. */
-  constructor(link: HostLink, session: () => string) {
+  constructor(link: ChatHost, session: () => string) {
     this.#link = link;
     this.#session = session;
     this.#texts.value = link.memory.typed ?? {};

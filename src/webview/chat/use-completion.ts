@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { CompletionItem } from '../../chat/page/page-messages.ts';
+import type { CompletionItem } from '../../protocol/chat/page-messages.ts';
 import { usePanel } from './panel.ts';
 
 /** The word before the caret that triggers completions: `@` at the start of a word, `/` at the start of the text. */

@@ -1,11 +1,12 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { FromDialog, ToDialog } from '../../protocol/provider-dialog.ts';
+import type { HostLink } from '../shared/host-link.ts';
 import type { DialogState } from './dialog-state.ts';
-import type { HostLink } from './host-link.ts';
 
 /** Shared by all components of the page. */
 export interface Dialog {
-  readonly link: HostLink;
+  readonly link: HostLink<FromDialog, ToDialog>;
   readonly state: DialogState;
 }
 

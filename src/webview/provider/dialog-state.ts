@@ -1,13 +1,4 @@
 import { batch, computed, signal } from '@preact/signals';
-import type {
-  DialogFailure,
-  FoundServer,
-  OfferedModel,
-  ProviderPreset,
-  SaveTarget,
-  TestedModel,
-  ToDialog,
-} from '../../config/provider-form/provider-dialog.ts';
 import {
   EMPTY_FORM,
   type FieldProblem,
@@ -22,7 +13,17 @@ import {
   proposedId,
   vendorOf,
 } from '../../config/provider-form/provider-form.ts';
-import type { HostLink } from './host-link.ts';
+import type {
+  DialogFailure,
+  FoundServer,
+  FromDialog,
+  OfferedModel,
+  ProviderPreset,
+  SaveTarget,
+  TestedModel,
+  ToDialog,
+} from '../../protocol/provider-dialog.ts';
+import type { HostLink } from '../shared/host-link.ts';
 
 export type Listing =
   | { readonly kind: 'idle' }
@@ -47,7 +48,7 @@ const LIST_DELAY_MS = 450;
 
 /** The state of the page. The host keeps a copy of the form, because closing the tab destroys the page. */
 export class DialogState {
-  readonly #link: HostLink;
+  readonly #link: HostLink<FromDialog, ToDialog>;
   /** Until the user types an id, it is derived from the name. */
   #idTyped = false;
   /** The failure of a list that was requested while the user types a key. */
@@ -101,7 +102,7 @@ export class DialogState {
       (this.listing.value.kind === 'done' && this.listing.value.models.length > 0),
   );
 
-  constructor(link: HostLink) {
+  constructor(link: HostLink<FromDialog, ToDialog>) {
     this.#link = link;
   }
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { OfferedModel } from '../../config/provider-form/provider-dialog.ts';
 import type { ModelRow } from '../../config/provider-form/provider-form.ts';
+import type { OfferedModel } from '../../protocol/provider-dialog.ts';
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
 import { type DialogState, focusSoon } from './dialog-state.ts';

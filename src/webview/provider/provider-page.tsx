@@ -1,7 +1,9 @@
 import { render } from 'preact';
 import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
+import type { FromDialog, ToDialog } from '../../protocol/provider-dialog.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
+import { connectToHost } from '../shared/host-link.ts';
 import { t } from '../shared/words.ts';
 import { type Dialog, DialogContext, useDialog } from './dialog-context.ts';
 import { DialogState } from './dialog-state.ts';
@@ -9,7 +11,6 @@ import { Field, Text } from './field.tsx';
 import { guardFocus } from './focus-guard.ts';
 import { Footer } from './footer.tsx';
 import { HeadersSection } from './headers-section.tsx';
-import { connectToHost } from './host-link.ts';
 import { KeySection } from './key-section.tsx';
 import { ModelsSection } from './models-section.tsx';
 import { StartSection } from './start-section.tsx';
@@ -126,7 +127,7 @@ function Formats({ id, value, formats, onValue }: FormatsProps) {
 }
 
 guardFocus();
-const link = connectToHost();
+const link = connectToHost<FromDialog, ToDialog>();
 const state = new DialogState(link);
 link.listen((message) => state.receive(message));
 /** Enter saves from every field that does nothing else with it, as in the forms of web pages. */

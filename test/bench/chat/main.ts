@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { CDPSession, Page } from 'playwright-core';
-import { PageFeed } from '../../../src/chat/page/page-feed.ts';
-import type { ToPage } from '../../../src/chat/page/page-messages.ts';
 import { ChatSession } from '../../../src/chat/session/session.ts';
+import { PageFeed } from '../../../src/protocol/chat/page-feed.ts';
+import type { ToPage } from '../../../src/protocol/chat/page-messages.ts';
 import { LABEL, modelAt } from '../../chat/test-session.ts';
 import {
   COMPLETE,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Attachment, mediaAttachment } from '../../../chat/attachment.ts';
-import type { FromPageOf } from '../../../chat/page/from-page.ts';
 import type { SlashCommand } from '../../../chat/page/slash-commands.ts';
+import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
 import type { AttachTopic, TopicPage } from '../surface-topic.ts';
 import { type Attach, refused } from './attach.ts';
 

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
-import type { FromPageOf } from '../../../chat/page/from-page.ts';
-import type { CompletionItem } from '../../../chat/page/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
+import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
+import type { CompletionItem } from '../../../protocol/chat/page-messages.ts';
 import { promptFiles } from '../context/prompt-files.ts';
 import { findLinkedFile } from '../links.ts';
 import type { MentionTopic, TopicPage } from '../surface-topic.ts';

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { defined } from '../../../base/json.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
-import type { FromPageOf } from '../../../chat/page/from-page.ts';
-import type { ContextChip } from '../../../chat/page/page-messages.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
+import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
+import type { ContextChip } from '../../../protocol/chat/page-messages.ts';
 import type { ContextTopic } from '../surface-topic.ts';
 import { workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { FromPage } from '../../../chat/page/from-page.ts';
 import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
+import type { FromPage } from '../../../protocol/chat/from-page.ts';
 import { ask, showInformation } from '../../foreign-text.ts';
 import { type CommandTerminals, requireReadable, workingFolder } from '../tools/command-terminals.ts';
 import type { ToolPlaces } from '../tools/own-tools.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { FromPageOf } from '../../../chat/page/from-page.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
+import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
 import { showInformation } from '../../foreign-text.ts';
 import type { CallTopic, TopicPage } from '../surface-topic.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { Checkpoints } from '../../../chat/checkpoints/checkpoints.ts';
 import type { RecordedChange } from '../../../chat/checkpoints/recorded-changes.ts';
-import type { TurnSummary } from '../../../chat/page/page-messages.ts';
+import type { TurnSummary } from '../../../chat/message-parts.ts';
 import { changedFiles, turnState, undoneCalls } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
 import { textChange } from '../../../chat/tools/file-change.ts';

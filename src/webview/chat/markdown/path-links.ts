@@ -1,5 +1,5 @@
 import { longestPaths, pathsInText } from '../../../chat/page/path-link.ts';
-import type { HostLink } from '../host-link.ts';
+import type { ChatHost } from '../host-link.ts';
 
 /** Number of paths that are looked up for one part of an answer. */
 const MAX_PATHS = 120;
@@ -9,12 +9,12 @@ const MAX_PATHS = 120;
  * stay plain text.
  */
 export class PathLinks {
-  readonly #link: HostLink;
+  readonly #link: ChatHost;
   /** Undefined: the host has not answered yet. */
   readonly #known = new Map<string, boolean | undefined>();
   readonly #waiting = new Set<HTMLElement>();
 
-  constructor(link: HostLink) {
+  constructor(link: ChatHost) {
     this.#link = link;
   }
 

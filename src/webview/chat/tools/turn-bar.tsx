@@ -1,4 +1,4 @@
-import type { TurnSummary } from '../../../chat/page/page-messages.ts';
+import type { TurnSummary } from '../../../chat/message-parts.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { usePanel } from '../panel.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { CardAction, ErrorCard } from '../../../chat/message-parts.ts';
-import type { FromPage } from '../../../chat/page/from-page.ts';
 import { type Ending, type Message, messageText, type PendingRetry } from '../../../chat/transcript.ts';
+import type { FromPage } from '../../../protocol/chat/from-page.ts';
 import { retryMessage } from '../../../wire/errors/retry-message.ts';
 import type { MessageText } from '../../../wire/errors/svc-error.ts';
 import { Icon } from '../../shared/icon.tsx';

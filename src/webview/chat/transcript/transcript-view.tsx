@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ModelSetup } from '../../../chat/page/page-messages.ts';
 import { messageText } from '../../../chat/transcript.ts';
+import type { ModelSetup } from '../../../protocol/chat/page-messages.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import type { ConversationState, ShownBranch } from '../conversation-state.ts';

@@ -1,4 +1,4 @@
-import { applyPatch, EMPTY_TRANSCRIPT, type Transcript } from '../transcript.ts';
+import { applyPatch, EMPTY_TRANSCRIPT, type Transcript } from '../../chat/transcript.ts';
 import type { ToPage } from './page-messages.ts';
 
 /** A page's copy of a conversation. */

@@ -1,6 +1,6 @@
-import { attachmentChip } from '../attachment.ts';
-import type { ChatSession } from '../session/session.ts';
-import { joinPatches, type Message, type Patch, type Transcript } from '../transcript.ts';
+import { attachmentChip } from '../../chat/attachment.ts';
+import type { ChatSession } from '../../chat/session/session.ts';
+import { joinPatches, type Message, type Patch, type Transcript } from '../../chat/transcript.ts';
 import type { ToPage } from './page-messages.ts';
 
 /** At most one change per frame is visible, so more messages would only cost time. */

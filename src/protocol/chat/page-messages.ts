@@ -1,9 +1,10 @@
 import type { ModelSetup } from '../../catalog/model-setup.ts';
+import type { TurnSummary } from '../../chat/message-parts.ts';
 
 export type { ModelSetup } from '../../catalog/model-setup.ts';
 
-import type { Attachment } from '../attachment.ts';
-import type { ModelLabel, Patch, Transcript } from '../transcript.ts';
+import type { Attachment } from '../../chat/attachment.ts';
+import type { ModelLabel, Patch, Transcript } from '../../chat/transcript.ts';
 
 /** The selected model, as far as the page needs to know it. */
 export interface ModelView extends ModelLabel {
@@ -45,19 +46,6 @@ export interface CompletionItem {
   readonly insert: string;
   /** It is attached when it is chosen. Its name stays in the sentence. */
   readonly attaches?: true;
-}
-
-/** The changes of an answer, as the page shows them in one line. */
-export interface TurnSummary {
-  readonly message: string;
-  readonly files: number;
-  readonly added: number;
-  readonly removed: number;
-  /** `pending`: some changes are neither kept nor undone. */
-  readonly state: 'pending' | 'kept' | 'undone';
-  /** Ids of its tool calls that changed files, and of those whose changes were undone. */
-  readonly calls: readonly string[];
-  readonly undone: readonly string[];
 }
 
 /** Messages from the host to the page. */

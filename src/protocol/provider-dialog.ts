@@ -6,7 +6,7 @@ import {
   PROVIDER_APIS,
   type ProviderApi,
   type ProviderForm,
-} from './provider-form.ts';
+} from '../config/provider-form/provider-form.ts';
 
 export interface ProviderPreset {
   readonly id: string;

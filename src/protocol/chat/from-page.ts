@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_MEDIA_BYTES } from '../attachment.ts';
+import { MAX_MEDIA_BYTES } from '../../chat/attachment.ts';
 
 /** Far more than a user types or pastes: what is longer is not shown or sent. */
 const MAX_TEXT = 100_000_000;
