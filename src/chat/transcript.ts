@@ -1,3 +1,4 @@
+import { defined } from '../base/json.ts';
 import type { ErrorType } from '../wire/errors/svc-error.ts';
 import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
@@ -199,7 +200,7 @@ function patchMessage(waiting: Message, patch: MessagePatch): Message {
   switch (patch.type) {
     case 'usage': {
       const { usage, context, price } = patch;
-      return { ...message, usage, context, ...(price === undefined ? {} : { price }) };
+      return { ...message, usage, context, ...defined({ price }) };
     }
     case 'omitted':
       return { ...message, omitted: patch.labels };

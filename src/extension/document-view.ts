@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defined } from '../base/json.ts';
 import type { DocumentText, Position } from '../completion/document/document-text.ts';
 import type { DocumentChange } from '../completion/document/suggestion.ts';
 
@@ -10,7 +11,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
   const path = pathInFolder(document.uri);
   return {
     uri: document.uri.toString(),
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     languageId: document.languageId,
     version: document.version,
     eol: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',

@@ -1,4 +1,5 @@
 import { CoalescedRun } from '../base/coalesced-run.ts';
+import { defined } from '../base/json.ts';
 import { LiveRegistry } from '../catalog/live-registry.ts';
 import type { Model } from '../catalog/model.ts';
 import { type CatalogData, EMPTY_CATALOG } from '../catalog/public/catalog.ts';
@@ -119,7 +120,7 @@ export class LiveModels {
     const { transport, unlisted, changed } = this.#deps;
     const windows = new ServedWindows(transport);
     const listModels = modelLister(transport);
-    return new LiveRegistry(registry, { listModels, windows, unlisted, ...(changed === undefined ? {} : { changed }) });
+    return new LiveRegistry(registry, { listModels, windows, unlisted, ...defined({ changed }) });
   }
 
   async #readCatalog(): Promise<CatalogData> {
@@ -131,7 +132,7 @@ export class LiveModels {
     const { env, platform, home, fetch, failed } = this.#deps;
     const snapshot = await loadSnapshot();
     const cacheFile = catalogCacheFile(env, platform, home);
-    const input = { snapshot, cacheFile, url: catalogUrl(env), ...(fetch === undefined ? {} : { fetch }) };
+    const input = { snapshot, cacheFile, url: catalogUrl(env), ...defined({ fetch }) };
     this.#refresher = new CatalogRefresher(input, (catalog) => {
       this.#catalog = catalog;
       this.rebuild().catch((error: unknown) => failed?.(error));

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
+import { defined, isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
 import { isLocalHost } from '../base/public-address.ts';
 import type { Endpoint, Model, ProviderKind, ServedWindow } from '../catalog/model.ts';
 import { type WindowReader, withServedWindow } from '../catalog/served-window.ts';
@@ -156,7 +156,7 @@ export class ServedWindows implements WindowReader {
       if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
     }
     if (context === undefined) return undefined;
-    return { context, ...(trained === undefined ? {} : { trained }) };
+    return { context, ...defined({ trained }) };
   }
 
   async #ask(

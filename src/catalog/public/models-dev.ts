@@ -1,4 +1,4 @@
-import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
+import { arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import { MODALITIES, type Modality } from '../../config/settings/configured-model.ts';
 import { BITS, type CatalogData, type CatalogProvider, type CatalogRow, type NamedPrices } from './catalog.ts';
@@ -49,7 +49,7 @@ function readProvider(id: string, value: JsonObject): CatalogProvider | undefine
     const row = isObject(model) && key !== '__proto__' ? readModel(key, model) : undefined;
     if (row !== undefined) models[key] = row;
   }
-  return { name: nonEmptyString(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
+  return { name: nonEmptyString(value.name) ?? id, npm, ...defined({ api }), env, models };
 }
 
 /** Models without text output are skipped: neither chat nor code completion can use them. */

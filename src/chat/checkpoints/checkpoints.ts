@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { Emitter } from '../../base/emitter.ts';
+import { defined } from '../../base/json.ts';
+import { SerialQueue } from '../../base/serial-queue.ts';
 import type { FileChange } from '../message-parts.ts';
 import { textChange } from '../tools/file-change.ts';
 import { ContentStore } from './content-store.ts';
@@ -39,7 +41,7 @@ export class Checkpoints {
   readonly #running = new Set<string>();
   /** Fires when changes were made, undone, redone or kept. */
   readonly onChange = this.#changed.event;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(deps: CheckpointsDeps) {
     this.#deps = deps;
@@ -58,7 +60,7 @@ export class Checkpoints {
     apply: () => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#inOrder(() => this.#record(source, changes.map(asJournalFile), apply, signal));
+    return this.#queue.run(() => this.#record(source, changes.map(asJournalFile), apply, signal));
   }
 
   /** The changes by tools, oldest first. @param message only those of this answer. */
@@ -78,7 +80,7 @@ export class Checkpoints {
 
   /** Takes back changes. @param force overwrites later changes of the user. Without it, they are a conflict. */
   undo(ids: readonly string[], force = false): Promise<readonly RevertOutcome[]> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       const applied = (await this.#all()).filter(({ id, state }) => ids.includes(id) && state !== 'undone');
       return this.#revert(applied, 'undo', force);
     });
@@ -86,7 +88,7 @@ export class Checkpoints {
 
   /** Makes undone changes again. @param ids absent: those of the last undo. */
   redo(ids?: readonly string[], force = false): Promise<readonly RevertOutcome[]> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       const undos = (await this.#all()).filter(
         (change) => isUndo(change) && change.call === 'undo' && change.state !== 'undone',
       );
@@ -109,7 +111,7 @@ export class Checkpoints {
 
   /** Marks changes as accepted. They can still be undone. */
   keep(ids: readonly string[]): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       await this.#journal.append({ type: 'keep', ids: [...ids] });
       this.#changed.fire();
     });
@@ -117,7 +119,7 @@ export class Checkpoints {
 
   /** Completes the record of changes that a crash interrupted, from the files as they are. */
   settle(): Promise<void> {
-    return this.#inOrder(() => this.#settle());
+    return this.#queue.run(() => this.#settle());
   }
 
   async #settle(): Promise<void> {
@@ -188,7 +190,7 @@ export class Checkpoints {
       await this.#journal.append({ type: 'end', id, after });
       this.#changed.fire();
     };
-    const enqueue = () => this.#inOrder(record).catch(() => undefined);
+    const enqueue = () => this.#queue.run(record).catch(() => undefined);
     void applied.then(enqueue, enqueue);
   }
 
@@ -230,12 +232,6 @@ export class Checkpoints {
       excess -= await this.#contents.remove(hash);
     }
   }
-
-  #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
-  }
 }
 
 /** Resolves or rejects as the work does. Rejects some time after the signal fires, because work may ignore it. */
@@ -261,7 +257,7 @@ function isUndo({ reverts }: RecordedChange): boolean {
 }
 
 function asJournalFile({ kind, path, newPath, added, removed }: FileChange): UnreadFile {
-  return { kind, path, ...(newPath === undefined ? {} : { newPath }), added, removed };
+  return { kind, path, ...defined({ newPath }), added, removed };
 }
 
 function revertedAsFile({ path, newPath, before, after, reverts }: RevertedFile): UnreadFile {
@@ -270,7 +266,7 @@ function revertedAsFile({ path, newPath, before, after, reverts }: RevertedFile)
   const { kind, added, removed } = change;
   return {
     ...asJournalFile({ ...change, kind: newPath === undefined ? kind : 'rename' }),
-    ...(newPath === undefined ? {} : { newPath }),
+    ...defined({ newPath }),
     added,
     removed,
     reverts: [...reverts],

@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { SerialQueue } from '../../base/serial-queue.ts';
 import { joinPatches, type Patch } from '../transcript.ts';
 
 /** Maximum delay before received text is written to disk. */
@@ -34,7 +35,7 @@ export class HistoryWriter {
   #started = false;
   /** True if the head must be written (again): on a full disk, only a part of it may have been written. */
   #headMissing = false;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writes = new SerialQueue();
 
   /** @param file absolute. Its folder is created on the first write. */
   constructor(file: string, head: Head, onError: (error: unknown) => void) {
@@ -55,8 +56,7 @@ export class HistoryWriter {
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#writeWaiting());
-    return this.#writing;
+    return this.#writes.run(() => this.#writeWaiting());
   }
 
   async #writeWaiting(): Promise<void> {

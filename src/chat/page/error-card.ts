@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import { type ErrorType, formatMessage, type SvcError, withProviderName } from '../../wire/errors/svc-error.ts';
 import type { CardAction, ErrorCard } from '../message-parts.ts';
 
@@ -51,7 +52,6 @@ export function errorCard(error: SvcError, now: number, providerName?: (id: stri
     action,
     ...(advice && { advice: formatMessage(advice), adviceText: advice }),
     ...(error.retryAfterMs === undefined ? {} : { retryAt: now + error.retryAfterMs }),
-    ...(error.provider === undefined ? {} : { provider: error.provider }),
-    ...(name === undefined ? {} : { providerName: name }),
+    ...defined({ provider: error.provider, providerName: name }),
   };
 }

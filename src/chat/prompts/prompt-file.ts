@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { AnswerOptions } from '../message-parts.ts';
 import { readFrontMatter, textList } from './front-matter.ts';
 
@@ -20,7 +21,7 @@ export async function readPromptFile(text: string): Promise<PromptFile> {
     ...(typeof description === 'string' ? { description } : {}),
     options: {
       ...(model === undefined ? {} : { model: model.replace(/ \(copilot\)$/i, '') }),
-      ...(tools === undefined ? {} : { tools }),
+      ...defined({ tools }),
       ...(mode === 'ask' ? { readOnly: true } : {}),
       ...(mode === 'plan' ? { plan: true } : {}),
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
@@ -148,7 +149,7 @@ export class AgentLoop {
   ): Promise<{ readonly ending: Ending; readonly refusesMedia?: boolean }> {
     const choices: ConverseChoices = {
       session: this.#session,
-      ...(label.variant === undefined ? {} : { variant: label.variant }),
+      ...defined({ variant: label.variant }),
       onRetry: ({ error, delayMs }) => writer.retrying(error, delayMs),
     };
     try {
@@ -174,10 +175,7 @@ export class AgentLoop {
     if (covered.length === 0) return true;
     const request = summaryRequest(covered, model, this.#output(model));
     const parent = this.#log.leaf;
-    const id = this.#log.add(
-      { role: 'summary', parts: [], model: label, ...(keeps === undefined ? {} : { keeps }) },
-      parent,
-    );
+    const id = this.#log.add({ role: 'summary', parts: [], model: label, ...defined({ keeps }) }, parent);
     const { ending } = await this.#stream(this.#writer(id, model), model, request, label, signal);
     this.#log.end(id, ending);
     return ending.type === 'finished' && ending.outcome === 'complete';

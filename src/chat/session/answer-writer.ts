@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
@@ -177,7 +178,7 @@ export class AnswerWriter {
     const total = addUsage(before, usage);
     const price = model.cost && computePrice(model.cost, total);
     const context = usage.input + usage.output;
-    patch({ type: 'usage', message, usage: total, context, ...(price === undefined ? {} : { price }) });
+    patch({ type: 'usage', message, usage: total, context, ...defined({ price }) });
   }
 
   /** Indexes in a message have no gaps, and parts of different kinds never share one. */

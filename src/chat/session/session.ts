@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts';
+import { defined } from '../../base/json.ts';
 import type { Attachment } from '../attachment.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import type { AnswerOptions } from '../message-parts.ts';
@@ -70,8 +71,7 @@ export class ChatSession {
     this.checkpoints = deps.checkpoints?.(this.id);
     this.#tools = new ToolRunner({
       tools: () => this.#offeredTools(),
-      ...(deps.rules === undefined ? {} : { rules: deps.rules }),
-      ...(this.checkpoints === undefined ? {} : { checkpoints: this.checkpoints }),
+      ...defined({ rules: deps.rules, checkpoints: this.checkpoints }),
       patch: (patch) => this.#patch(patch),
       now: deps.now,
     });
@@ -348,7 +348,7 @@ export class ChatSession {
       role: 'user' as const,
       parts: text === '' ? [] : [{ type: 'text' as const, text }],
       ...(prompt === undefined || prompt === text ? {} : { prompt }),
-      ...(options === undefined ? {} : { options }),
+      ...defined({ options }),
     };
     this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent, id);
     if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));
@@ -360,7 +360,7 @@ export class ChatSession {
     id = this.#deps.newId(),
   ): string {
     const createdAt = this.#deps.now();
-    const whole: Message = { ...message, id, createdAt, ...(parent === undefined ? {} : { parent }) };
+    const whole: Message = { ...message, id, createdAt, ...defined({ parent }) };
     this.#patch({ type: 'add', message: whole });
     return id;
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { ChangeSource, Checkpoints } from '../checkpoints/checkpoints.ts';
 import type { ToolAction } from '../message-parts.ts';
 import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../permissions/permission-rules.ts';
@@ -303,7 +304,7 @@ export class ToolRunner {
     planned.state({
       type: 'waiting',
       ...(typeof confirmation === 'object' ? { caution: confirmation } : {}),
-      ...(rules === undefined ? {} : { rules }),
+      ...defined({ rules }),
       ...this.#redefined(planned.tool),
     });
     return { prepared, decision };
@@ -357,7 +358,7 @@ export class ToolRunner {
       return effect === 'allow' || effect === 'none';
     };
     const place = { message: planned.message, call: planned.call.id };
-    const run: ToolRun = { signal, ...place, owner: this, mayRead, ...(answer === undefined ? {} : { answer }) };
+    const run: ToolRun = { signal, ...place, owner: this, mayRead, ...defined({ answer }) };
     let begun = false;
     const work = async () => {
       signal.throwIfAborted();

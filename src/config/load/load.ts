@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { defined } from '../../base/json.ts';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
 import { removableEntry, type Validated, validateSteps } from '../schema/validate.ts';
@@ -95,7 +96,7 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
     projects,
     projectAllowed: projects.every((folder) => isAllowed(folder, allowed)),
     diagnostics,
-    ...(problem === undefined ? {} : { managedProblem: problem }),
+    ...defined({ managedProblem: problem }),
   };
   const sources = new Map<string, Remembered>();
   for (const { source, remembered } of layers) if (remembered !== undefined) sources.set(memoryKey(source), remembered);
@@ -271,7 +272,7 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
     platform: input.platform,
     home: input.home,
     folder,
-    ...(project === undefined ? {} : { root: project }),
+    ...defined({ root: project }),
   };
   const resolved = await resolveReferences(tree, scope);
   const usable = replaceNodes(resolved.tree, resolved.absent.flatMap(consequence));

@@ -1,4 +1,4 @@
-import { nonEmptyString, ownEntry } from '../../base/json.ts';
+import { defined, nonEmptyString, ownEntry } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import {
   BASES,
@@ -35,7 +35,7 @@ export function fromZed(settings: Fields): Imported {
     }
     const chat = chosen.provider === name ? nonEmptyString(chosen.model) : undefined;
     const uses = {
-      ...(chat === undefined ? {} : { chat }),
+      ...defined({ chat }),
       ...(vendor?.id === 'ollama' && completion !== undefined ? { completion } : {}),
     };
     const rows = listOffered(models ?? []).flatMap((model) => {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { runSteps, type Steps } from '../../base/time-slices.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
@@ -59,9 +59,7 @@ function readChoices(tree: ObjectTree): ModelChoices {
   const completionModel = located(child(tree, 'completionModel'));
   const nextEditModel = located(child(tree, 'nextEditModel'));
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(completionModel === undefined ? {} : { completionModel }),
-    ...(nextEditModel === undefined ? {} : { nextEditModel }),
+    ...defined({ model, completionModel, nextEditModel }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { Origin } from './origin.ts';
 import { getEntries, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
 
@@ -54,8 +55,7 @@ function* below(node: Tree, path: readonly string[]): Iterable<SetValue> {
 
 function setValue({ value, place: origin, reference }: ScalarTree, path: readonly string[]): SetValue {
   if (typeof value !== 'string') return { path, origin, secret: false, value };
-  if (reference !== undefined || isSecretPlace(path))
-    return { path, origin, secret: true, ...(reference === undefined ? {} : { reference }) };
+  if (reference !== undefined || isSecretPlace(path)) return { path, origin, secret: true, ...defined({ reference }) };
   // Some users put a key into the query of an address.
   return { path, origin, secret: false, value: value.replace(/^(https?:[^?#]*)[?#].*$/s, '$1?…') };
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
+import { defined } from '../../base/json.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Attachment } from '../../chat/attachment.ts';
@@ -173,7 +174,7 @@ export class ChatView
     const usable = usableTokens(model, outputTokens(model, this.#deps.outputCap));
     return {
       ...label,
-      ...(usable === undefined ? {} : { usable }),
+      ...defined({ usable }),
       images: model.modalities.input.includes('image'),
       pdf: model.attachment || model.modalities.input.includes('pdf'),
       tools: model.toolCall,

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../base/serial-queue.ts';
 import type { Attachment } from '../../chat/attachment.ts';
 import type { ConversationDraft, History, StoredConversation } from '../../chat/history/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history/history-writer.ts';
@@ -33,14 +34,14 @@ export class OpenConversation {
   readonly #onError: (what: string, error: unknown) => void;
   #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
-  #saved = Promise.resolve();
+  readonly #saves = new SerialQueue();
   #alive: NodeJS.Timeout | undefined;
   #reading = false;
   #closed = false;
   readonly #unsent = new Set<ConversationDraft>();
   /** Attachments that are being created for the draft. */
   readonly #attaching = new Set<Promise<readonly Attachment[]>>();
-  #sends: Promise<unknown> = Promise.resolve();
+  readonly #sends = new SerialQueue();
   /**
    * Names of items that the user chose for this draft, also if their attachment was declined or removed. Their names in
    * the text do not attach them again.
@@ -111,9 +112,7 @@ export class OpenConversation {
 
   /** Messages are completed and sent in the order in which the user wrote them. */
   inOrder<T>(send: () => Promise<T>): Promise<T> {
-    const sent = this.#sends.then(send);
-    this.#sends = sent.catch(() => undefined);
-    return sent;
+    return this.#sends.run(send);
   }
 
   /** Adds to `answered`. */
@@ -140,8 +139,9 @@ export class OpenConversation {
     this.#subscription.dispose();
     this.#queueSubscription.dispose();
     await this.#writer.flush();
-    if (this.#timer) void this.#saveDraft();
-    await this.#saved;
+    if (this.#timer) await this.#saveDraft();
+    // Also a save that has begun.
+    await this.#saves.run(() => undefined);
   }
 
   #showAlive(): void {
@@ -158,8 +158,7 @@ export class OpenConversation {
   #saveDraft(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#saved = this.#saved.then(() => this.#writeDraft());
-    return this.#saved;
+    return this.#saves.run(() => this.#writeDraft());
   }
 
   async #writeDraft(): Promise<void> {

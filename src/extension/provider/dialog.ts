@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
+import { defined } from '../../base/json.ts';
 import { addressOrigin } from '../../catalog/address.ts';
 import { providerPresets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/editing/config-text.ts';
@@ -210,7 +211,7 @@ export class ProviderDialog implements vscode.Disposable {
       taken: this.#taken(),
       targets: this.#targets(),
       presets: this.#presets(),
-      ...(origin === undefined ? {} : { keyOrigin: origin }),
+      ...defined({ keyOrigin: origin }),
       restricted: !vscode.workspace.isTrusted && vscode.workspace.workspaceFolders !== undefined,
     });
   }

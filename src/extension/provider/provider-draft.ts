@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defined } from '../../base/json.ts';
 import { upToFirst } from '../../base/text.ts';
 import type { Model } from '../../catalog/model.ts';
 import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
@@ -123,10 +124,7 @@ function withoutModels(url: string): string {
 
 function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {
   const byId = new Map(
-    listed.map(({ id, name = '', contextLength }) => [
-      id,
-      { id, name, ...(contextLength === undefined ? {} : { contextLength }) },
-    ]),
+    listed.map(({ id, name = '', contextLength }) => [id, { id, name, ...defined({ contextLength }) }]),
   );
   return [...byId.values()].sort((a, b) => a.id.localeCompare(b.id));
 }

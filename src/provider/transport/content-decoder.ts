@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { defined } from '../../base/json.ts';
 import { msg, SvcError } from '../../wire/errors/svc-error.ts';
 
 /**
@@ -22,7 +23,7 @@ export function contentDecoder(encoding: string, provider?: string): Transform {
   throw new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('{0} answered in the encoding {1}, which was not requested.', providerName, encoding.slice(0, 40)),
-    ...(provider === undefined ? {} : { provider }),
+    ...defined({ provider }),
   });
 }
 

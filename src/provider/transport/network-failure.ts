@@ -1,4 +1,4 @@
-import { isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import { defined, isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
 import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
 import { proxyOf } from './proxy-failure.ts';
@@ -52,7 +52,7 @@ export function networkError(thrown: unknown, url: string): SvcError {
     errorType: 'network_error',
     message: networkMessage(thrown, hostName(url), code, trust),
     retryable: !trust,
-    ...(code === undefined ? {} : { code }),
+    ...defined({ code }),
     action: actionFor(code),
     cause: thrown,
   });
@@ -80,7 +80,7 @@ function proxyError(thrown: unknown, proxy: string, host: string, code: string |
     errorType: 'network_error',
     message,
     retryable: false,
-    ...(code === undefined ? {} : { code }),
+    ...defined({ code }),
     action: msg('Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY.'),
     cause: thrown,
   });

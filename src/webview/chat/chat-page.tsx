@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { defined } from '../../base/json.ts';
 import { attachFile, droppedText, droppedUris } from './attach-media.ts';
 import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
@@ -100,6 +101,6 @@ listenForDrops(link, state);
 const typed = new TypedTexts(link, () => state.session.value);
 render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
 const { session } = link.memory;
-link.post({ type: 'ready', ...(session === undefined ? {} : { session }) });
+link.post({ type: 'ready', ...defined({ session }) });
 // Runs while the host reads the conversation.
 warmUp();

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { Frame } from '../format.ts';
 import type { FormatName } from '../format-name.ts';
 import type { SvcError } from './svc-error.ts';
@@ -63,7 +64,7 @@ export function errorBody(error: SvcError, format?: FormatName): Record<string, 
       code: vendorCode ?? error.errorType,
       param: error.param ?? null,
       error_type: error.errorType,
-      ...(error.details === undefined ? {} : { details: error.details }),
+      ...defined({ details: error.details }),
     },
     error_type: error.errorType,
     message,

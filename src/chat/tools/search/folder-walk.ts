@@ -1,4 +1,5 @@
 import { IgnorePatterns } from '../../../base/ignore-patterns.ts';
+import { defined } from '../../../base/json.ts';
 import { type LineMatch, type LineSearch, lineSearch } from './search-lines.ts';
 import {
   type DecodeFile,
@@ -149,6 +150,6 @@ function withContext(lines: readonly string[], found: readonly LineMatch[], cont
     .map((line) => {
       const at = matching.get(line);
       const text = lines[line] ?? '';
-      return { number: line + 1, text, matches: at !== undefined, ...(at === undefined ? {} : { at }) };
+      return { number: line + 1, text, matches: at !== undefined, ...defined({ at }) };
     });
 }

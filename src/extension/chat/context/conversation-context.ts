@@ -173,7 +173,7 @@ function fileChip({ path, tokens, hidden }: InstructionFile): OffChip {
     label: name,
     detail: path,
     tokens,
-    ...(hidden === undefined ? {} : { hidden }),
+    ...defined({ hidden }),
   };
 }
 

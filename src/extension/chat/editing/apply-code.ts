@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defined } from '../../../base/json.ts';
 import { readPathLink } from '../../../chat/page/path-link.ts';
 import { applyPlaces, findCodePlaces } from '../../../chat/review/code-place.ts';
 import { plainLineEnds } from '../../../chat/tools/file-change.ts';
@@ -41,7 +42,7 @@ async function askPlace(
   const inEditor = editor ? await editorChoices(code, editor, proposals) : [];
   const create: Choice = {
     label: vscode.l10n.t('New file'),
-    ...(name === undefined ? {} : { description: name }),
+    ...defined({ description: name }),
     apply: () => newFile(code, name),
   };
   const known = name !== undefined && !(await findLinkedFile(name));

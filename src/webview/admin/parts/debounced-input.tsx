@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { defined } from '../../../base/json.ts';
 
 const WAIT_MS = 250;
 
@@ -33,7 +34,7 @@ export function DebouncedInput({ label, value, onValue, list }: DebouncedInputPr
         defaultValue={value}
         autocomplete="off"
         spellcheck={false}
-        {...(list === undefined ? {} : { list })}
+        {...defined({ list })}
         onInput={() => {
           clearTimeout(timer.current);
           timer.current = setTimeout(report, WAIT_MS);

@@ -1,3 +1,4 @@
+import { defined } from '../../../base/json.ts';
 import { t } from '../../shared/words.ts';
 import { isSubmit } from '../composing.ts';
 import { usePanel } from '../panel.ts';
@@ -23,7 +24,7 @@ export function Approval({ part, command }: Props) {
   const allow = (type: 'once' | 'session' | 'always') => (event: MouseEvent) => {
     // The second click of a double click may hit the next card, which has moved under the pointer.
     if (event.detail > 1) return;
-    link.post({ type: 'decide', call: part.id, decision: { type, ...(command === undefined ? {} : { command }) } });
+    link.post({ type: 'decide', call: part.id, decision: { type, ...defined({ command }) } });
   };
   return (
     <fieldset class="approval" aria-label={t('Allow {0}?', part.name)}>

@@ -1,3 +1,4 @@
+import { defined } from '../../../base/json.ts';
 import type { FileChange } from '../../../chat/message-parts.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import type { Part } from '../../../chat/transcript.ts';
@@ -49,7 +50,7 @@ function changesTitle(changes: readonly FileChange[]): ToolTitle {
   }
   const verb = { edit: t('Edit'), create: t('Create'), delete: t('Delete') }[first.kind];
   const line = first.hunks[0]?.newStart;
-  return { verb, file: { path: first.path, ...(line === undefined ? {} : { line }) }, counts };
+  return { verb, file: { path: first.path, ...defined({ line }) }, counts };
 }
 
 function ownTitle({ name, text }: ToolPart): ToolTitle {

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { defined } from '../../../base/json.ts';
 import type { ToolDecision } from '../../../chat/tools/tools.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
@@ -32,7 +33,7 @@ export function WaitingCalls() {
   };
   const allow = (part: ToolPart): ToolDecision => {
     const command = editedCommand(typed, part);
-    return { type: 'once', ...(command === undefined ? {} : { command }) };
+    return { type: 'once', ...defined({ command }) };
   };
   const deny = ({ id }: ToolPart): ToolDecision => ({ type: 'deny', reason: typed.get(reasonOf(id)) ?? '' });
   return (
