@@ -28,7 +28,7 @@ export function outputCap(env: Environment): OutputCap {
 
 /**
  * The output tokens that a request allows: `limit.output` up to the cap, or the cap if the limit is unknown (spec 8). A
- * known window bounds what is sent if no output limit is known: servers such as vLLM refuse a request whose prompt and
+ * known window bounds the requested output if no output limit is known: servers such as vLLM refuse a request whose prompt and
  * answer exceed it.
  *
  * @param prompt estimates the tokens of the prompt; absent: it is not known yet.

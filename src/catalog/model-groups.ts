@@ -44,7 +44,7 @@ export type ModelFact =
   | {
       readonly kind: 'context';
       readonly tokens: number;
-      /** What the model was trained for, if the server has less, and how the user gets it. */
+      /** The window that the model was trained for, if the server has less, and how the user gets it. */
       readonly trained?: number;
       readonly command?: string;
     }
@@ -72,7 +72,7 @@ export function modelFacts(model: Model): ModelFact[] {
   return facts.filter((fact) => fact !== false && fact !== undefined);
 }
 
-/** What the server of a model leaves unused. */
+/** The part of a model's window that its server leaves unused. */
 function reducedWindow(model: Model) {
   const { trained = 0, context = 0 } = model.served ?? {};
   return trained > context ? defined({ trained, command: largerWindow(model) }) : {};

@@ -7,7 +7,7 @@ import type { FormatName } from '../wire/format-name.ts';
 
 export type { FimDialect } from '../wire/fim/fim-request.ts';
 
-/** What the server of a model says about its context window. In tokens. */
+/** The context window as the server of a model reports it. In tokens. */
 export interface ServedWindow {
   /** The window with which the model runs. */
   readonly context: number;

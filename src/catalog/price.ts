@@ -12,7 +12,7 @@ export interface PriceTerm {
 type PriceOutputKind = 'output' | 'reasoning' | 'output_audio' | 'output_image';
 
 /**
- * The prices of one answer: those of the tier of its input, changed by what the provider says it served. `usage.input`
+ * The prices of one answer: those of the tier of its input, changed by the service that the provider reports. `usage.input`
  * includes cached tokens, and so do the limits of tiers (OpenAI, Google and xAI, pricing pages: the whole request has
  * the price of its tier). Returns `cost` itself if nothing changes it.
  */

@@ -1,6 +1,6 @@
 import type { Model, ServedWindow } from './model.ts';
 
-/** Asks servers for the windows of their models. Never rejects: what a server does not tell is unknown. */
+/** Asks servers for the windows of their models. Never rejects: a window that a server does not tell is unknown. */
 export interface WindowReader {
   /** Whether the model's server may tell its window. */
   mayTell(model: Model): boolean;

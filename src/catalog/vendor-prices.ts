@@ -13,7 +13,7 @@ const OPENAI: VendorPrices = {
 };
 
 /**
- * What vendors charge for all of their models and the catalog does not list, by provider id. Prices of a model in the
+ * Fees of vendors for all of their models that the catalog does not list, by provider id. Prices of a model in the
  * catalog or the configuration override it.
  *
  * - OpenAI and Azure ("Pricing", "Flex processing", "Priority processing"): flex and batch cost half. Priority costs at

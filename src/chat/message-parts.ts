@@ -20,7 +20,7 @@ export interface ErrorCard {
   /** In English. Conversations of earlier versions have only this text. */
   readonly message: string;
   readonly text?: MessageText;
-  /** One sentence on what the user can do. */
+  /** The user's next step, in one sentence. */
   readonly advice?: string;
   readonly adviceText?: MessageText;
   readonly action: CardAction;
@@ -66,7 +66,7 @@ export interface Caution {
 }
 
 /**
- * A change of one file: what a tool will do, before it is approved, and what it did. Stored in the history and sent to
+ * A change of one file, before it is approved and as it was made. Stored in the history and sent to
  * the page. Paths are relative to the workspace folder, as in `workspaceRelativePath`.
  */
 export interface FileChange {
@@ -94,7 +94,7 @@ export interface DiffHunk {
   readonly lines: readonly string[];
 }
 
-/** What a call will do, as checked before anyone is asked. Its card shows this instead of the arguments. */
+/** The effect of a call, as checked before anyone is asked. Its card shows this instead of the arguments. */
 export type ToolAction =
   | { readonly type: 'changes'; readonly changes: readonly FileChange[] }
   /** `cwd`: relative to the workspace folder, empty for the folder itself. `explanation`: words of the model. */

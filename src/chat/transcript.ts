@@ -11,7 +11,7 @@ import type { AnswerOptions, Caution, ErrorCard, FileChange, ToolAction } from '
 export type ToolState =
   | { readonly type: 'receiving' }
   /**
-   * `caution`: why it needs confirmation each time. `rules`: what “in this conversation” and “always” allow, as texts of
+   * `caution`: why it needs confirmation each time. `rules`: the permissions of “in this conversation” and “always”, as texts of
    * `permission-rules.ts`; absent: they are not offered. `redefined`: a rule allows an earlier definition of the tool.
    */
   | {
@@ -62,7 +62,7 @@ export type Part =
       readonly changes: boolean;
       /** The arguments as JSON text from the model. */
       readonly text: string;
-      /** What the call will do or did; absent: not checked yet, or known only to the tool. */
+      /** The effect of the call; absent: not checked yet, or known only to the tool. */
       readonly action?: ToolAction;
       readonly state: ToolState;
     }

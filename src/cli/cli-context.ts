@@ -113,7 +113,7 @@ export function requireManaged(settings: Settings): void {
  * Prints configuration problems to standard error, one per line. Standard output contains only results, for other
  * programs.
  *
- * @param all also what is no problem.
+ * @param all also entries that are no problem.
  */
 export async function reportDiagnostics(settings: Settings, io: Io, all = false): Promise<void> {
   for (const { severity, path, line, column, key, message } of settings.diagnostics) {

@@ -16,7 +16,7 @@ import type { Io } from './io.ts';
 export interface LiveConfigurationEvents {
   /** The configuration was read first. No provider was asked yet. */
   readonly read?: (settings: Settings) => void;
-  /** The configuration was read again. @param accepted what of it is used. */
+  /** The configuration was read again. @param accepted the part of it that is used. */
   readonly changed: (accepted: Accepted) => void;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void;
@@ -28,7 +28,7 @@ export class LiveConfiguration {
   readonly #models: LiveModels;
   readonly #lastValid: LastValid;
   readonly #events: LiveConfigurationEvents;
-  /** What of the configuration is used. */
+  /** The part of the configuration that is used. */
   #loaded: Settings;
   /** Keys of the VS Code window that started this process. */
   #windowKeys: WindowKeys | undefined;

@@ -18,7 +18,7 @@ import { ServedWindows } from './served-window.ts';
 import type { Transport } from './transport/transport.ts';
 import type { StoredKeyMap } from './window-keys.ts';
 
-/** What decides which providers of the settings are used. */
+/** Facts that decide which providers of the settings are used. */
 export interface KnownProviders {
   readonly catalog: CatalogData;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -94,7 +94,7 @@ export async function* sendAndStream(first: StreamedRequest, options: SendOption
       refusal = failure;
       continue;
     }
-    // The correction changed nothing: the first refusal is about what the user wrote.
+    // The correction changed nothing: the first refusal is about the user's text.
     if (refusal?.upstreamStatus !== undefined && failure.upstreamStatus === refusal.upstreamStatus) failure = refusal;
     const delayMs = shown || options.signal.aborted ? undefined : retryDelay(failure, attempt, policy);
     if (delayMs === undefined) {

@@ -23,7 +23,7 @@ interface Source {
   read(ask: Ask, id: string, load: boolean): Promise<Partly>;
 }
 
-/** vLLM and SGLang: `max_model_len`. llama.cpp: `meta`. `n_ctx_train` is not what is served. */
+/** vLLM and SGLang: `max_model_len`. llama.cpp: `meta`. `n_ctx_train` is not served. */
 async function readList(ask: Ask, id: string): Promise<Partly> {
   const item = find((await ask('/models'))?.data, id);
   const meta = objectOrEmpty(item?.meta);
@@ -51,7 +51,7 @@ async function readOllama(ask: Ask, id: string, load: boolean): Promise<Partly> 
   return { context, trained: count(trained) };
 }
 
-/** LM Studio since 0.4, then before. `max_context_length` is what the model could have. */
+/** LM Studio since 0.4, then before. `max_context_length` is the largest possible one. */
 async function readLmStudio(ask: Ask, id: string): Promise<Partly> {
   const item = find((await ask('/api/v1/models'))?.models, id);
   const instances = Array.isArray(item?.loaded_instances) ? item.loaded_instances : [];

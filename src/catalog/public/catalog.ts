@@ -36,7 +36,7 @@ export type NamedPrices = readonly [name: string, ...prices: number[]];
  * `[name, bits, context, output, input, cost, releaseDate, reasoning, via]`; 0 means absent. `cost` is `[input, output,
  * cacheRead?, cacheWrite?, …]`, -1 means absent. Lists with a name may follow: `['272000', input, output, …]` has the
  * prices above that number of input tokens, `['audio', input, output]` those of audio, `['reasoning', price]` that of
- * reasoning, any other name those of what was served (`['priority', input, output, …]`). `reasoning` is the effort names joined by commas, or `#<maximum budget
+ * reasoning, any other name those of a service that the answer names (`['priority', input, output, …]`). `reasoning` is the effort names joined by commas, or `#<maximum budget
  * tokens>`. `via` is `[npm, api?]` if the model differs from its provider.
  */
 export type CatalogRow = readonly [

@@ -11,7 +11,7 @@ export async function loadSnapshot(): Promise<CatalogData> {
   return readCatalog(JSON.parse(await snapshotText())) ?? EMPTY_CATALOG;
 }
 
-/** What ships is compressed; beside this source file, it is text. */
+/** The shipped file is compressed; beside this source file, it is text. */
 async function snapshotText(): Promise<string> {
   const compressed = await readFile(new URL(`${FILE}.br`)).catch(() => undefined);
   return compressed ? (await promisify(brotliDecompress)(compressed)).toString() : readFile(FILE, 'utf8');

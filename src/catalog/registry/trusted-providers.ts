@@ -122,12 +122,12 @@ function isAdded(ref: string, { providers }: Settings, { catalog }: Known): bool
   return catalogProvider(catalog, id)?.models?.[key] === undefined;
 }
 
-/** Identifies what an answer is about: the keys with their values. */
+/** Identifies the subject of an answer: the keys with their values. */
 export function digestWaiting(waiting: readonly WaitingChange[]): string {
   return digestValue(waiting.map(({ key, digest }) => [key, digest]));
 }
 
-/** One line for the user: what waits, and where it is written. */
+/** One line for the user: the change that waits, and its place. */
 export function describeWaiting(waiting: readonly WaitingChange[]): string | undefined {
   const [first] = waiting;
   if (first === undefined) return undefined;

@@ -52,7 +52,7 @@ export class Checkpoints {
   /**
    * Keeps the contents of the files, applies the changes, and records the result. Rejects without applying if the
    * contents can't be kept: a change that can't be undone is not made. Rejects also if the signal fires before the
-   * contents are kept, or if the change does not end soon after it. What it does later is still recorded.
+   * contents are kept, or if the change does not end soon after it. Its later effects are still recorded.
    */
   async record<T>(
     source: ChangeSource,
@@ -169,7 +169,7 @@ export class Checkpoints {
   }
 
   /**
-   * Records what a change does after the wait for it was given up. The first record of a file that was changed by then
+   * Records the effects of a change after the wait for it was given up. The first record of a file that was changed by then
    * stays, because the user may have edited the file since.
    *
    * @param first the contents when the wait was given up.

@@ -2,7 +2,7 @@ import type { FileOperation } from './files.ts';
 import { mergeLines } from './merge-lines.ts';
 import type { RecordedChange } from './recorded-changes.ts';
 
-/** What became of one change: `merged` with later changes, `lost`: its contents are no longer kept. */
+/** The outcome for one change: `merged` with later changes, `lost`: its contents are no longer kept. */
 export type RevertResult = 'done' | 'merged' | 'conflict' | 'lost';
 
 export interface RevertOutcome {

@@ -90,7 +90,7 @@ const WITH_SUBCOMMAND = new Set(
     poetry bundle rake rails composer npx swift terraform helm nx turbo systemctl brew apt apt-get conda mix
   `),
 );
-/** Subcommands that run what follows. */
+/** Subcommands that run their arguments. */
 const RUNNERS = new Set(['run', 'exec', 'dlx', 'x']);
 /** Programs that run or change anything, depending on their arguments: no rule is offered for them. */
 const TOO_POWERFUL = new Set([
@@ -99,7 +99,7 @@ const TOO_POWERFUL = new Set([
     eval exec source . sudo doas su env xargs command builtin nohup nice timeout watch ssh scp rsync curl wget nc
     python python3 node ruby php kill killall pkill find
   `),
-  // Builtins that change what the next commands of the line mean.
+  // Builtins that change the meaning of the next commands of the line.
   ...splitWords(`
     printf export declare typeset local readonly read mapfile readarray getopts let set unset setopt shopt alias hash
     enable trap wait test [ pushd popd
@@ -126,7 +126,7 @@ function prefixOf(words: readonly ShellWord[]): string | undefined {
   const [program, second, third] = words;
   if (!program?.literal || isTooPowerful(program.text)) return undefined;
   if (HARMLESS.has(program.text)) return offered([program]);
-  // An option before the subcommand, such as `git -C`, may change what it means.
+  // An option before the subcommand, such as `git -C`, may change its meaning.
   if (!second?.literal || !/^[\w.@/][\w:.@/+-]*$/.test(second.text)) return undefined;
   if (!WITH_SUBCOMMAND.has(program.text) || !RUNNERS.has(second.text)) return offered([program, second]);
   return third?.literal && !third.text.startsWith('-') ? offered([program, second, third]) : undefined;

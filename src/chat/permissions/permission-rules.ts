@@ -19,7 +19,7 @@ export type RuleTexts = Readonly<Record<Effect, readonly string[]>>;
 
 export const NO_RULES: RuleTexts = { allow: [], ask: [], deny: [] };
 
-/** What a call does, as far as rules are about it. */
+/** The parts of a call that rules are about. */
 export type Subject =
   | { readonly kind: 'read' | 'edit' | 'delete'; readonly path: string }
   /** `reads`: the files that the command names. Rules can ask about them and deny them; none must be allowed. */
@@ -43,7 +43,7 @@ export function judge(subjects: readonly Subject[], rules: RuleTexts): Verdict {
   const denied = verdicts.find(({ effect }) => effect === 'deny');
   if (denied) return denied;
   if (verdicts.some(({ effect }) => effect === 'ask')) return { effect: 'ask' };
-  // What it restricts is not known.
+  // Its restrictions are not known.
   if (unreadableRestrictions(rules).length > 0) return { effect: 'ask' };
   const allowed = verdicts.length > 0 && verdicts.every(({ effect }) => effect === 'allow');
   return { effect: allowed ? 'allow' : 'none' };

@@ -17,7 +17,7 @@ export interface RuleSetting {
 }
 
 /**
- * Reads the rules of a setting that a user wrote. A mistake never allows more: what is not a text is left out of `allow`
+ * Reads the rules of a setting that a user wrote. A mistake never allows more: values that are not texts are left out of `allow`
  * and is a rule that can't be read in `ask` and `deny`, which makes each call a question.
  */
 export function readRuleSetting(value: unknown): RuleSetting {
@@ -28,7 +28,7 @@ export function readRuleSetting(value: unknown): RuleSetting {
   return {
     allow: ruleList(members.get('allow')).filter((one) => typeof one === 'string'),
     ask: ruleList(members.get('ask')).map(ruleTextOf),
-    // A misspelled `deny` must not allow what it denies.
+    // A misspelled `deny` must not allow its commands.
     deny: [...ruleList(members.get('deny')).map(ruleTextOf), ...unknown],
   };
 }

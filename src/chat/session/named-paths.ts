@@ -4,7 +4,7 @@ import type { Message, Part } from '../transcript.ts';
 /** More files do not change which instructions hold. */
 const MAX_PATHS = 200;
 
-/** Paths of the files that a conversation is about, in their order: attachments, and what tools were called for. */
+/** Paths of the files that a conversation is about, in their order: attachments, and the files of tool calls. */
 export function namedPaths(messages: readonly Message[]): readonly string[] {
   const paths = new Set<string>();
   for (const { attachments = [], parts } of messages) {

@@ -17,7 +17,7 @@ const FIRST = ['read_file', 'edit_file', 'search_text', 'list_files', 'run_in_te
 export interface FixedPrompt {
   readonly instructions: string;
   readonly tools: readonly Tool[];
-  /** What is left out, by the names that users know. */
+  /** The parts that are left out, by the names that users know. */
   readonly omitted: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function rank({ name }: Tool): number {
   return at === -1 ? FIRST.length : at;
 }
 
-/** The first sentence says what the tool does. The names of parameters say the rest. */
+/** The first sentence describes the tool. The names of parameters are enough for the rest. */
 function shortTool({ description = '', ...tool }: Tool): Tool {
   const sentence = /^[^\n]{0,200}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 100);
   return { ...tool, description: sentence, parameters: withoutDescriptions(tool.parameters) };

@@ -2,7 +2,7 @@ import type { FileChange } from '../message-parts.ts';
 import type { Subject } from '../permissions/permission-rules.ts';
 import { type ChatTool, type PreparedCall, toolKey } from './tools.ts';
 
-/** What rules decide about a call. */
+/** The parts of a call that rules decide about. */
 export function callSubjects(tool: ChatTool, { action, reads = [], shell }: PreparedCall): readonly Subject[] {
   const files = reads.map((path): Subject => ({ kind: 'read', path }));
   switch (action?.type) {

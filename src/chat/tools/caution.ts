@@ -3,7 +3,7 @@ import { isSecretFile, plainSegments } from '../../base/secret-files.ts';
 import { splitWords } from '../../base/split-words.ts';
 import { CAUTION_KINDS, type CautionKind } from '../message-parts.ts';
 
-/** Files that cause programs to run, or that control what runs and what is allowed, as `.gitignore` patterns. */
+/** Files that cause programs to run, or that control which programs run and which calls are allowed, as `.gitignore` patterns. */
 const PROTECTED_FILES: Readonly<Partial<Record<CautionKind, string>>> = {
   git: `
     .git git~[0-9] .gitattributes .gitmodules .gitconfig .lfsconfig .hg .hgrc .svn .husky .githooks lefthook*.y*ml
@@ -50,7 +50,7 @@ const PROTECTED_FILES: Readonly<Partial<Record<CautionKind, string>>> = {
     .clang-tidy .clangd compile_commands.json .gdbinit .lldbinit .golangci.* .credo.exs .formatter.exs phpunit.xml*
     phpstan*.neon* psalm.xml* .php-cs-fixer*.php detekt.y*ml rustfmt.toml clippy.toml .luarc*
   `,
-  // They instruct models, or configure what other agents run without a question.
+  // They instruct models, or configure which programs other agents run without a question.
   agent: `
     AGENTS.md AGENTS.*.md AGENT.md CLAUDE.md CLAUDE.*.md GEMINI.md QWEN.md CONVENTIONS.md copilot-instructions.md
     *.instructions.md *.prompt.md *.chatmode.md *.agent.md SKILL.md .github/instructions .github/prompts

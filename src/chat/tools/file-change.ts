@@ -32,7 +32,7 @@ export function textChange(path: string, before: string | undefined, after: stri
 /** Number of lines of the text for the model. */
 const MAX_NOTE = 60;
 
-/** What saving a file changed beyond the approved change. */
+/** The changes of a save beyond the approved change. */
 export interface SaveEffect {
   /** The change that was made, with the lines of the editor. */
   readonly made: PreparedChange;

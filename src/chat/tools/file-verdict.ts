@@ -2,7 +2,7 @@ import type { Caution } from '../message-parts.ts';
 import { judge, type RuleTexts } from '../permissions/permission-rules.ts';
 import type { NamedFile } from './tools.ts';
 
-/** What rules and kinds of files decide about the files that a call names, before any of them is opened. */
+/** The decision of rules and kinds of files about the files that a call names, before any of them is opened. */
 export type FileVerdict =
   | { readonly type: 'deny'; readonly rule: string }
   | {

@@ -1,6 +1,6 @@
 import { withoutTrailing } from '../../base/text.ts';
 
-/** Where a text is in a file, although it differs in what small models get wrong, and what replaces it there. */
+/** Where a text is in a file, although small models wrote it with mistakes, and the text that replaces it there. */
 export interface TolerantMatch {
   readonly start: number;
   readonly end: number;

@@ -10,7 +10,7 @@ export interface ToolDefinition {
   readonly schema: unknown;
 }
 
-/** Longer definitions are cut in what is kept and shown. Their whole text is in the hash. */
+/** Longer definitions are kept and shown in part. Their whole text is in the hash. */
 const MAX_DEFINITION = 20_000;
 
 /** A definition as the user reads it: the description, then the schema as JSON with sorted members. */

@@ -194,7 +194,7 @@ export class ToolRunner {
     }
   }
 
-  /** What a model should do otherwise, after it has failed to change a file twice. */
+  /** Another way for a model that has failed to change a file twice. */
   #missNote({ tool, input }: PlannedCall): string {
     const { path } = input;
     if (!tool.changes || typeof path !== 'string') return '';
@@ -310,7 +310,7 @@ export class ToolRunner {
     return { prepared, decision };
   }
 
-  /** What changed in a tool since the user allowed it. */
+  /** The changes of a tool since the user allowed it. */
   #redefined({ name, identity, definition }: ChatTool): { readonly redefined?: RedefinedTool } {
     if (identity === undefined || definition === undefined) return {};
     const allowed = earlierIdentity(identity, this.#rules().allow);

@@ -10,18 +10,18 @@ export interface ToolOutcome {
   readonly failed?: true;
   /** Of a command. */
   readonly exitCode?: number;
-  /** What the call did, if it is more than the action that was shown. */
+  /** The effect of the call, if it is more than the action that was shown. */
   readonly action?: ToolAction;
   /**
    * Waits for text to append to `output`, such as the problems that a change causes. It is called after the change has
-   * been recorded: what the user edits while it waits is not part of the change.
+   * been recorded: edits of the user while it waits are not part of the change.
    */
   readonly followUp?: () => Promise<string>;
 }
 
 /**
  * A tool that a model may call. A call has two phases: it is prepared (checked, all its effects computed), then, if it
- * is allowed, what was prepared runs.
+ * is allowed, the prepared call runs.
  */
 export interface ChatTool {
   readonly name: string;
@@ -45,7 +45,7 @@ export interface ChatTool {
   files?(input: ToolInput): Promise<readonly NamedFile[]>;
   /**
    * Checks a call without any effect. Rejects with a reason for the model if the call cannot run: then no one is asked.
-   * Called again after the approval: the call runs only if it still does what was shown.
+   * Called again after the approval: the call runs only if it still has the effect that was shown.
    */
   prepare(input: ToolInput): PreparedCall | Promise<PreparedCall>;
 }
@@ -67,7 +67,7 @@ export interface NamedFile {
 export interface PreparedCall {
   /** Whether the user must allow it: never (`false`), unless a rule allows it (`true`), or each time, for a reason. */
   readonly confirmation: RequiredConfirmation;
-  /** What it will do; absent: known only to the tool, so the card shows the arguments. */
+  /** Its effect; absent: known only to the tool, so the card shows the arguments. */
   readonly action?: ToolAction;
   /** The whole texts of the changes of `action`, for the diff editor. */
   readonly changes?: readonly PreparedChange[];
@@ -75,10 +75,10 @@ export interface PreparedCall {
   readonly reads?: readonly string[];
   /** A rule asks about one of its files. */
   readonly asks?: boolean;
-  /** For a command: whether its shell has POSIX syntax, and what is known of its files (see `JudgedCommand`). */
+  /** For a command: whether its shell has POSIX syntax, and the known facts about its files (see `JudgedCommand`). */
   readonly shell?: { readonly posix: boolean; readonly inside: boolean; readonly uncertain?: boolean };
   /**
-   * Does what was prepared. Called at most once. A failure is also an outcome, which is sent to the model.
+   * Does the prepared work. Called at most once. A failure is also an outcome, which is sent to the model.
    *
    * @param run.answer of the user, for a question.
    */
@@ -92,7 +92,7 @@ export interface ToolRun {
   readonly message: string;
   readonly call: string;
   readonly answer?: string;
-  /** The same object for all calls of a conversation, which owns what its calls start. */
+  /** The same object for all calls of a conversation, which owns the programs that its calls start. */
   readonly owner: object;
   /** Whether the rules of the user let tools read this file without a question. */
   readonly mayRead?: (path: string) => boolean;
@@ -122,7 +122,7 @@ export interface SavedRules {
   definition?(identity: string): string | undefined;
 }
 
-/** What the user allowed: a tool whose definition may change. */
+/** A tool as the user allowed it. Its definition may change. */
 export interface AllowedDefinition {
   readonly identity: string;
   readonly text: string;

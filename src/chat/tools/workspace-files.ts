@@ -146,7 +146,7 @@ function addSpellings(text: string, found: Set<string>): void {
 
 /**
  * Checks the arguments of a tool from another extension: each text that can be a path. Undefined if none is the path
- * of a file that contains secrets or controls what runs.
+ * of a file that contains secrets or controls which programs run.
  */
 export function cautionInArguments(input: unknown): Caution | undefined {
   const { paths, words, incomplete } = pathsInArguments(input);

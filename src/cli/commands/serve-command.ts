@@ -128,7 +128,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   }
   let telemetry: Telemetry | undefined;
   let opened: OpenedState | undefined;
-  // What stays open after an error would keep the process alive.
+  // Parts that stay open after an error would keep the process alive.
   try {
     telemetry = await openTelemetry(upstreams.settings, log);
     opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
@@ -201,7 +201,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   return 0;
 }
 
-/** Says where the gateway is and what it lacks. */
+/** Prints the address of the gateway, and that a key is missing. */
 async function announce(gateway: Gateway, upstreams: LiveConfiguration, state: GatewayState, io: Io): Promise<void> {
   await io.out(`svc gateway listening on ${gateway.url}\n`);
   if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);

@@ -21,11 +21,11 @@ export interface CliModelChoice {
   /** Maximum output tokens. */
   readonly outputCap: number;
   readonly simulated: boolean;
-  /** What to do if the provider refuses requests for lack of a key. */
+  /** The advice if the provider refuses requests for lack of a key. */
   readonly keyNote: string | undefined;
 }
 
-/** What a command needs a model for. */
+/** The purpose for which a command needs a model. */
 type ModelUse = 'chat' | 'completion' | 'edit';
 
 const SELECTIONS = {

@@ -11,7 +11,7 @@ import { type UndiciTransport, undiciTransport } from '../../provider/transport/
 import { ERROR_TYPES, SvcError } from '../../wire/errors/svc-error.ts';
 import { type Io, UsageError } from '../io.ts';
 
-/** What commands do with the keys and the usage of a gateway. */
+/** Actions of commands on the keys and the usage of a gateway. */
 export interface GatewayAccess {
   listKeys(): Promise<readonly Key[]>;
   /** @returns the key, which can't be read again. */
@@ -148,7 +148,7 @@ export class AdminClient implements GatewayAccess {
   }
 }
 
-/** The error of the gateway, or what its absence means. */
+/** The error of the gateway, or the meaning of its absence. */
 function readError(status: number, value: unknown, base: string): SvcError {
   const type = isObject(value) ? ERROR_TYPES.find((each) => each === value.error_type) : undefined;
   const message = isObject(value) ? nonEmptyString(value.message) : undefined;

@@ -13,7 +13,7 @@ import { WorkerLive } from '../../gateway/workers/worker-live.ts';
 import { WorkerShares } from '../../gateway/workers/worker-shares.ts';
 import type { Io } from '../io.ts';
 
-/** Signals reach all processes of a terminal or a service. The primary tells its workers what to do. */
+/** Signals reach all processes of a terminal or a service. The primary tells its workers when to stop. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
 
 /** How a worker must stop. */
@@ -26,7 +26,7 @@ export interface StopOrder {
 
 /** The connection of a worker to its primary. */
 export class PrimaryChannel {
-  /** `io` of the worker: it stops when the primary says so. Only the first worker prints what all would print. */
+  /** `io` of the worker: it stops when the primary says so. Only the first worker prints texts that all would print. */
   readonly io: Io;
   readonly shares = new WorkerShares((questions) => this.#ask(questions));
   readonly first: boolean;

@@ -41,7 +41,7 @@ const REPLACED_MS = 1_000;
 /** Milliseconds that a worker may take to end in addition to those for its requests. */
 const END_MS = 15_000;
 
-/** Starts the workers, keeps what they share, and starts one that ends again. */
+/** Starts the workers, keeps their shared state, and starts one that ends again. */
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #keeper: ShareKeeper;

@@ -122,7 +122,7 @@ function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
   const found: BracedText[] = [];
   for (const section of sectionsOf(tree)) {
     yield;
-    // What has no effect is not read.
+    // References without an effect are not read.
     if (!SECTIONS.has(section.path[0] ?? '')) continue;
     collectBraced(section.tree, [...section.path], found);
   }

@@ -141,7 +141,7 @@ function managedFiles(input: LoadInput): SourceCandidate[] {
 async function projectFiles(input: LoadInput, cwd: string): Promise<SourceCandidate[]> {
   const projects = await (input.folders === undefined
     ? Promise.all(input.cwd === undefined ? [] : [findProject(path.resolve(cwd))])
-    : // The editor uses what the user has opened: nothing above it.
+    : // The editor uses the opened folder: nothing above it.
       Promise.all(input.folders.map((folder) => path.resolve(folder)).map((folder) => projectAt(folder, [folder]))));
   const seen = new Set<string>();
   const found: SourceCandidate[] = [];

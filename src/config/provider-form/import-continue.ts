@@ -16,7 +16,7 @@ import { EMPTY_FORM, proposedId } from './provider-form.ts';
 
 /**
  * Continue (docs.continue.dev, "config.yaml reference" and "config.json reference"): a list of models, each with its
- * provider. In config.yaml, `roles` says what a model is used for; config.json has a list for each role.
+ * provider. In config.yaml, `roles` has the uses of a model; config.json has a list for each role.
  */
 export function fromContinue(config: Fields): Imported {
   const notes: string[] = [];

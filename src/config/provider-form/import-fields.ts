@@ -2,7 +2,7 @@ import { nonEmptyString } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import type { KeyChoice, ProviderApi, ProviderForm } from './provider-form.ts';
 
-/** What the imports from other tools have in common. */
+/** Shared by the imports from other tools. */
 
 /** Models of an import that the other tool used for a task, by their ids. */
 export interface ImportedUses {

@@ -16,7 +16,7 @@ const VENDORS: Readonly<Record<string, string>> = { open_router: 'openrouter', x
 
 /**
  * Zed (zed.dev/docs/ai): `language_models` has a vendor's address and models; `openai_compatible` has further providers
- * by name. `agent.default_model` and `edit_predictions` say what is used. Keys are in the system's key store.
+ * by name. `agent.default_model` and `edit_predictions` name the used models. Keys are in the system's key store.
  */
 export function fromZed(settings: Fields): Imported {
   const { openai_compatible: compatible, ...vendors } = readFields(settings.language_models);

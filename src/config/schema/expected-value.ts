@@ -61,7 +61,7 @@ export function writtenValue(tree: Tree, path: readonly string[]): string {
 /** Characters of a value in a message. */
 const MAX_SHOWN = 100;
 
-/** What to write instead of a number or `true` in quotes. */
+/** The value to write instead of a number or `true` in quotes. */
 export function cure(schema: Schema, value: unknown): string {
   if (typeof value !== 'string' || value.length > MAX_SHOWN) return '';
   const branches = schema.anyOf?.map(resolveSchema) ?? [schema];

@@ -1,6 +1,6 @@
 import { splitWords } from '../../base/split-words.ts';
 /**
- * Names of options that configuration files of opencode and Kilo use (those of the Vercel AI SDK), and what they are in
+ * Names of options that configuration files of opencode and Kilo use (those of the Vercel AI SDK), and their names in
  * the requests of each format. Source: ai-sdk.dev, "Providers"; opencode.ai/docs, "Providers" and "Models".
  * scripts/configuration-tables.ts makes a table of docs/configuration.md from them.
  */
@@ -64,7 +64,7 @@ export const CONNECTION_OPTIONS: Readonly<Record<string, string>> = {
   useDeploymentBasedUrls: 'Azure: `true` uses addresses by deployment, with the model’s id as the deployment.',
 };
 
-/** Options of other tools that Svc has no use for: what they turn on is always on, or depends on the catalog. */
+/** Options of other tools that Svc has no use for: their feature is always on, or depends on the catalog. */
 export const UNUSED_OPTIONS: ReadonlySet<string> = new Set([
   'compatibility',
   'structuredOutputs',

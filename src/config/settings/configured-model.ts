@@ -52,7 +52,7 @@ export interface ModelCost extends Prices {
   /** In ascending order of `above`. */
   readonly tiers?: readonly PriceTier[];
   /**
-   * By what the answer says was served: a service tier (`flex`, `priority`, `batch`), a speed (`fast`) or a region (`us`).
+   * By the service that the answer names: a service tier (`flex`, `priority`, `batch`), a speed (`fast`) or a region (`us`).
    */
   readonly served?: Readonly<Record<string, ServedPrices>>;
 }

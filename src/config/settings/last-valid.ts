@@ -10,7 +10,7 @@ export interface Accepted {
 }
 
 /**
- * What a running process uses while its configuration has a mistake: a provider, the gateway or the rest stay as they
+ * The configuration of a running process while the file has a mistake: a provider, the gateway or the rest stay as they
  * were before the mistake. A mistake that was there at the start does not stop later changes.
  */
 export class LastValid {

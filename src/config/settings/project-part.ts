@@ -29,7 +29,7 @@ export function digestValue(value: unknown): string {
   return hash('sha256', JSON.stringify(value));
 }
 
-/** What a project sets for one provider of the user. */
+/** The settings of a project for one provider of the user. */
 export interface ProjectPart {
   /** The part that is used without an answer. */
   readonly permitted: ObjectTree;
@@ -37,7 +37,7 @@ export interface ProjectPart {
 }
 
 /**
- * Splits what a project sets for a provider of the user (docs/configuration.md, "Trust"). Without an answer, it may
+ * Splits the settings of a project for a provider of the user (docs/configuration.md, "Trust"). Without an answer, it may
  * name the provider and its models, set limits, and hide models. All else changes where a request goes, its content,
  * its model or its price.
  *
@@ -86,7 +86,7 @@ function* leaves(tree: ObjectTree, path: readonly string[]): Iterable<Leaf> {
   }
 }
 
-/** A list of models may be narrowed once, and not replaced: a project must not show what the user has hidden. */
+/** A list of models may be narrowed once, and not replaced: a project must not show models that the user has hidden. */
 function isPermitted(path: readonly string[], leaf: Tree, own: Tree | undefined): boolean {
   const [part, , field] = path;
   if (path.length === 0 || part === 'name') return true;

@@ -29,7 +29,7 @@ export interface ChatFeatureDeps {
   readonly answered: () => void;
 }
 
-/** What the chat needs of the editor. */
+/** The chat's dependencies in the editor. */
 export function chatViewDeps({ context, models, transport, converse, log, answered }: ChatFeatureDeps): ChatViewDeps {
   return {
     extension: context.extensionUri,

@@ -47,7 +47,7 @@ export class OpenConversation {
    * the text do not attach them again.
    */
   answered: ReadonlySet<string> = new Set();
-  /** Number of pages that show it, and of what is being done with it (`Conversations.hold`). */
+  /** Number of pages that show it, and of actions that hold it open (`Conversations.hold`). */
   users = 0;
 
   constructor(deps: ConversationsDeps, session: ChatSession, draft: ConversationDraft) {
@@ -120,7 +120,7 @@ export class OpenConversation {
     this.answered = new Set([...this.answered, name]);
   }
 
-  /** Applies what another window wrote. It must not be written again, because that would revert later changes. */
+  /** Applies the changes of another window. They must not be written again, because that would revert later changes. */
   catchUp(elsewhere: Transcript): void {
     this.#reading = true;
     this.session.catchUp(elsewhere);

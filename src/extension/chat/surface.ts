@@ -25,11 +25,11 @@ export interface SurfaceTopics {
   readonly composer: ComposerTopic;
   readonly attachments: AttachTopic;
   readonly mentions: MentionTopic;
-  /** What each message carries besides its attachments. */
+  /** The content of each message besides its attachments. */
   readonly context: ContextTopic & { readonly chips: readonly ContextChip[] };
   readonly calls: CallTopic;
   readonly changes: ChangeTopic & {
-    /** Reviews what the answers of a session change, and shows it now and after each change. */
+    /** Reviews the changes of a session's answers, and shows them now and after each change. */
     follow(session: ChatSession, show: (turns: readonly TurnSummary[]) => void): { dispose(): void };
   };
   readonly answers: AnswerTopic;
@@ -149,7 +149,7 @@ export class Surface implements TopicPage {
     if (text) this.#conversation.draft = withMessage(this.#conversation.draft, { text, attachments: [] });
   }
 
-  /** VS Code ends a page that is hidden, and loads it again. What is sent to the new one before it is ready is lost. */
+  /** VS Code ends a page that is hidden, and loads it again. Messages to the new one are lost until it is ready. */
   pageEnded(): void {
     this.#ready = false;
   }

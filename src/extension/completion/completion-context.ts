@@ -39,7 +39,7 @@ export class EditorContext {
     const near = textBefore(document, position, NEAR);
     const recent = wanted.recentEdits ? this.#recentEdits(document.uri) : [];
     const here = [...otherCells(document.uri), ...recent.map((snippet) => ({ ...snippet, score: 1.4 }))];
-    // What is in memory is there for the first request, however long the rest takes.
+    // Context in memory is there for the first request, however long the rest takes.
     report(here);
     const known = [
       ...here,

@@ -11,7 +11,7 @@ export interface StatusMenuDeps extends Omit<CompletionStatusDeps, 'onDidChange'
   readonly competitors: () => Promise<readonly CommandItem[]>;
 }
 
-/** The menu of the status bar item: what needs attention first. */
+/** The menu of the status bar item. Entries that need attention come first. */
 export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
   const items = statusItems(deps);
   const competitors = await deps.competitors();
@@ -54,7 +54,7 @@ function providerItems(): readonly CommandItem[] {
   ];
 }
 
-/** Entries for the current problem: what solves it, then a new attempt. */
+/** Entries for the current problem: its solution, then a new attempt. */
 function problemItems(deps: StatusMenuDeps): readonly CommandItem[] {
   const { t } = vscode.l10n;
   const { state } = deps.suggester;

@@ -153,7 +153,7 @@ function plain(text: string, tooltip: string): View {
   return { text, tooltip, warning: false };
 }
 
-/** What failed, at which provider, and when the next request is sent. */
+/** The failure, its provider, and the time of the next request. */
 export function problemText(
   { error }: CompletionProblem,
   { suggester, providerName }: Pick<CompletionStatusDeps, 'suggester' | 'providerName'>,

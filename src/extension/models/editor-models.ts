@@ -26,7 +26,7 @@ export interface ModelsDeps {
   readonly memory: vscode.Memento;
 }
 
-/** What a model is chosen for. */
+/** The purposes for which a model is chosen. */
 export type ModelUse = 'chat' | 'completion' | 'nextEdit';
 
 /** Where the last used models are stored. */

@@ -132,7 +132,7 @@ function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<
   return new Promise((resolve) => {
     picker.onDidAccept(() => {
       // VS Code names selected items by their index in the list that it shows. If the list has just been drawn again,
-      // that index is another model here, and `activeItems` has what is focused.
+      // that index is another model here, and `activeItems` has the focused one.
       const item = picker.activeItems[0] ?? picker.selectedItems[0];
       resolve(item?.model);
       picker.hide();

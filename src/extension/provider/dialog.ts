@@ -330,7 +330,7 @@ export class ProviderDialog implements vscode.Disposable {
     await this.#useImported(form.id);
     this.dispose();
     announce(form, this.#deps.models);
-    // What was set up is for the chat first: the next key belongs to its input.
+    // The new model is for the chat first: the next key belongs to its input.
     if (edited === undefined) await vscode.commands.executeCommand('svc.chat.open');
   }
 

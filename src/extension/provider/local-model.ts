@@ -7,7 +7,7 @@ import { withoutIcons } from '../foreign-text.ts';
 import type { ProviderDialogDeps } from './dialog.ts';
 import { findServers } from './provider-draft.ts';
 
-/** What the user chose. */
+/** The user's choice. */
 export type LocalChoice = { readonly kind: 'use'; readonly form: ProviderForm } | { readonly kind: 'form' };
 
 /** Programs that serve models, with the page that says how to install them. */

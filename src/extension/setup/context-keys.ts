@@ -24,7 +24,7 @@ const KEYS = [
 export type ContextKey = (typeof KEYS)[number];
 
 /**
- * The context keys that complete the steps of the walkthrough, by what the user has achieved. VS Code ignores a key that
+ * The context keys that complete the steps of the walkthrough after the user's achievements. VS Code ignores a key that
  * was set before it read the walkthrough, which may be as late as when it is opened, and later changes of that key too.
  * So these are set only for a moment, each time the walkthrough may have been opened.
  */

@@ -11,7 +11,7 @@ export function commandItem(label: string, command: string, ...args: readonly un
 
 export const SEPARATOR: CommandItem = { label: '', kind: vscode.QuickPickItemKind.Separator };
 
-/** The entries that lead to a model: what solves the problem first, then the three ways. */
+/** The entries that lead to a model: the solution of the problem first, then the three ways. */
 export function setupItems(setup: ModelSetup): readonly CommandItem[] {
   const { t } = vscode.l10n;
   return [

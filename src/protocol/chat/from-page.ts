@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_MEDIA_BYTES } from '../../chat/attachment.ts';
 
-/** Far more than a user types or pastes: what is longer is not shown or sent. */
+/** Far more than a user types or pastes: longer texts are not shown or sent. */
 const MAX_TEXT = 100_000_000;
 const text = z.string().max(MAX_TEXT);
 /** Ids of calls are those of providers, and some are long, because they contain a signature. */

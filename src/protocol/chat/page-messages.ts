@@ -23,7 +23,7 @@ export interface QueuedView {
   readonly attachments: readonly Attachment[];
 }
 
-/** What each message carries besides its attachments: instructions, and the open file. */
+/** The content of each message besides its attachments: instructions, and the open file. */
 export interface ContextChip {
   readonly id: string;
   readonly kind: 'instructions' | 'editor';
@@ -64,7 +64,7 @@ export type ToPage =
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
   /** The messages that wait for the end of the answer. */
   | { readonly type: 'queue'; readonly messages: readonly QueuedView[] }
-  /** What the answers of the conversation changed. */
+  /** The changes of the answers of the conversation. */
   | { readonly type: 'turns'; readonly turns: readonly TurnSummary[] }
   | { readonly type: 'context'; readonly chips: readonly ContextChip[] }
   /** `setup`: why there is no model; absent: there is none. */

@@ -5,8 +5,8 @@ import type { Rules } from './rules.ts';
 import { placeSystemMessages } from './system-messages.ts';
 
 /**
- * Changes a body of Chat Completions to what the model's upstream accepts. A body that the client wrote for this format
- * (`own`) loses only what a vendor is known to refuse. Returns the same object if nothing changes, and for the other
+ * Fits a body of Chat Completions to the model's upstream. A body that the client wrote for this format
+ * (`own`) loses only fields that a vendor is known to refuse. Returns the same object if nothing changes, and for the other
  * formats.
  */
 export function fitChatBody(

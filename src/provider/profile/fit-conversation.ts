@@ -32,7 +32,7 @@ export interface FitOptions {
 }
 
 /**
- * Changes a conversation to what the model's upstream accepts: limits, reasoning, sampling, tools and the history.
+ * Fits a conversation to the model's upstream: limits, reasoning, sampling, tools and the history.
  *
  * @throws SvcError 400 for images of a type that the model does not accept.
  */
@@ -67,7 +67,7 @@ export function fitConversation(
   };
 }
 
-/** Removes what the model does not accept, in general or while it reasons. */
+/** Removes parameters that the model does not accept, in general or while it reasons. */
 function fitSampling(
   model: Model,
   rules: Rules,

@@ -5,7 +5,7 @@ import { isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blo
 import type { Rules } from './rules.ts';
 
 /**
- * Changes a body that the client wrote for Messages to what the upstream accepts: the type of images is that of their
+ * Changes a body that the client wrote for Messages to the rules of the upstream: the type of images is that of their
  * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
  */
 export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {

@@ -30,7 +30,7 @@ export function fitOwnEffort(model: Model, rules: Rules, body: JsonObject): Json
 /** Fields that some models refuse while they reason. */
 const SAMPLING = ['temperature', 'top_p', 'logprobs', 'top_logprobs'];
 
-/** Removes what the model refuses while it reasons. Returns the same object if nothing changes. */
+/** Removes parameters that the model refuses while it reasons. Returns the same object if nothing changes. */
 export function fitOwnSampling(rules: Rules, body: JsonObject): JsonObject {
   if (rules.sampling === 'always') return body;
   const effort = nonEmptyString(body.reasoning_effort) ?? nonEmptyString(objectOrEmpty(body.reasoning).effort);

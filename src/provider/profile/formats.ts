@@ -2,7 +2,7 @@ import { PLAIN_SCHEMA } from '../../wire/tools/clean-schema.ts';
 import { ANTHROPIC_IDS, RESPONSES_IDS } from '../../wire/tools/tool-call-repair.ts';
 import { type Profile, type Rules, row } from './rules.ts';
 
-/** What a server of Chat Completions accepts if nothing else is known of it. */
+/** The rules of a server of Chat Completions of which nothing else is known. */
 export const BASE_RULES: Rules = {
   callArguments: 'object',
   schema: PLAIN_SCHEMA,

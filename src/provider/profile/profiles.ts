@@ -15,7 +15,7 @@ export function rulesOf(model: ModelIdentity): Rules {
   return rules;
 }
 
-/** What a vendor and a family refuse is refused by both. */
+/** The refusals of a vendor and of a family add up. */
 function joinLists(rules: Rules, { refused, refusedInMessages, refusedInTools }: Partial<Rules>): Partial<Rules> {
   if (refused) return { refused: [...rules.refused, ...refused] };
   if (refusedInMessages) return { refusedInMessages: [...rules.refusedInMessages, ...refusedInMessages] };

@@ -11,7 +11,7 @@ export interface ReasoningHistory {
   readonly demanded: boolean;
 }
 
-/** What a model's upstream accepts, refuses and demands. */
+/** The rules of a model's upstream: accepted, refused and demanded parts of a request. */
 export interface Rules {
   /** The ids of tool calls. Absent: any. */
   readonly ids?: IdRule;
@@ -85,7 +85,7 @@ export interface Row {
   readonly source: string;
 }
 
-/** What identifies the vendor and the family of a model. */
+/** Identifies the vendor and the family of a model. */
 export interface ModelIdentity {
   readonly endpoint: Pick<Endpoint, 'kind' | 'format' | 'baseURL'>;
   readonly id: string;

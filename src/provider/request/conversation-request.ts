@@ -49,7 +49,7 @@ export function conversationRequest(
 }
 
 export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {
-  /** What tool-call repair changed (spec 4.2). */
+  /** The changes of tool-call repair (spec 4.2). */
   readonly repairs: readonly RepairChange[];
 }
 

@@ -3,7 +3,7 @@ import { largerWindow } from '../../catalog/served-window.ts';
 import { msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { mostTokens } from '../../wire/prompt-size.ts';
 
-/** Servers that count the tokens of a prompt themselves and refuse what is too large. Others cut it in silence. */
+/** Servers that count the tokens of a prompt themselves and refuse one that is too large. Others cut it in silence. */
 const REFUSING: ReadonlySet<ProviderKind> = new Set(['llamacpp', 'vllm']);
 
 /**

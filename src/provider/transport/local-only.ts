@@ -40,7 +40,7 @@ export function notLocal(host: string): SvcError {
 }
 
 /**
- * Opens connections to permitted addresses only. A name is resolved once: what it resolves to later, or for someone
+ * Opens connections to permitted addresses only. A name is resolved once: its address later, or for someone
  * else, is never used.
  */
 export function localConnector(

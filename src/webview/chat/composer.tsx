@@ -53,7 +53,7 @@ export function Composer() {
     state.attachments.value = [];
     input.current?.focus();
   };
-  // What was typed before the conversation arrived. A message that would also contain a stored draft is not sent.
+  // Text that was typed before the conversation arrived. A message that would also contain a stored draft is not sent.
   useEffect(() => {
     const { text, send: sends } = early.current;
     if (!ready || text === '') return;

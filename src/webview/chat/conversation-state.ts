@@ -44,7 +44,7 @@ export class ConversationState {
   readonly contextChips = signal<readonly ContextChip[]>([]);
   /** The next message asks for a plan. */
   readonly planning = signal(false);
-  /** What the answers changed. */
+  /** The changes of the answers. */
   readonly turns = signal<readonly TurnSummary[]>([]);
   readonly queue = signal<readonly QueuedView[]>([]);
   readonly completions = signal<{ readonly query: number; readonly items: readonly CompletionItem[] }>({

@@ -2,7 +2,7 @@ import type { FromPage } from '../../protocol/chat/from-page.ts';
 import type { ToPage } from '../../protocol/chat/page-messages.ts';
 import { connectToHost, type HostLink } from '../shared/host-link.ts';
 
-/** What VS Code keeps for the page. */
+/** The state that VS Code keeps for the page. */
 export interface PageMemory {
   /** Id of the conversation. The host reads it too, to restore a tab. */
   readonly session?: string;

@@ -5,7 +5,7 @@ import type { ChatHost } from './host-link.ts';
 export interface TypedPlace {
   readonly kind: 'edit' | 'command' | 'reason' | 'answer';
   readonly id: string;
-  /** What it changes or answers. Some providers use the id of a call again. */
+  /** The id of the message or call that it changes or answers. Some providers use the id of a call again. */
   readonly of: string;
 }
 
@@ -36,7 +36,7 @@ export class TypedTexts {
     this.#keep([...others.slice(1 - MAX_TEXTS), [key, text]]);
   }
 
-  /** Forgets what was typed for a message or a call. */
+  /** Forgets the text that was typed for a message or a call. */
   forget(id: string): void {
     const start = this.#start(id);
     this.#keep(this.#entries().filter(([key]) => !key.startsWith(start)));

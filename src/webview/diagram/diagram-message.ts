@@ -1,11 +1,11 @@
-/** What the page asks the frame to draw. */
+/** A drawing that the page requests from the frame. */
 export interface DrawMessage {
   readonly number: number;
   readonly source: string;
   readonly dark: boolean;
 }
 
-/** What the frame tells the page: that it can draw (number 0), or how a drawing ended. */
+/** A message of the frame to the page: that it can draw (number 0), or how a drawing ended. */
 export interface DrawnMessage {
   readonly number: number;
   readonly svg?: string;

@@ -131,7 +131,7 @@ function chooseFormat(): void {
   field?.focus();
 }
 
-/** The result for one model: what was tested, which model was asked, and its first words. */
+/** The result for one model: the test, the model, and its first words. */
 function Result({ result, model }: { result: TestResult; model: string | undefined }) {
   const { ok, status, milliseconds, answer, reason } = result;
   const figures = [...(status === undefined ? [] : [`HTTP ${status}`]), `${milliseconds} ms`].join(' · ');

@@ -10,7 +10,7 @@ export interface HostLink<Sent, Received> {
   post(message: Sent): void;
   /** Accepts messages of the host only: a frame inside the page must not be able to imitate it. */
   listen(listener: (message: Received) => void): void;
-  /** What VS Code keeps for the page. It ends a page that is hidden, and restores tabs after a restart. */
+  /** The state that VS Code keeps for the page. It ends a page that is hidden, and restores tabs after a restart. */
   state: unknown;
 }
 

@@ -15,7 +15,7 @@ export function pathList(paths: readonly string[]): string {
 }
 
 /**
- * The content of a folder: folders end with `/`, then what is in them. Folders without room for their content are shown
+ * The content of a folder: folders end with `/`, then their content. Folders without room for their content are shown
  * with the number of their files. @param paths of all files in it.
  */
 export function folderListing(paths: readonly string[]): string {

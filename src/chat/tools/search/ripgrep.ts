@@ -26,7 +26,7 @@ const FAILED = 2;
 /** Files without lines of 2 MB and more, as generated data. */
 const FIXED = ['--no-config', '--hidden', '--no-require-git', '--no-messages', '--glob', '!**/.git'];
 
-/** Text, or what is not UTF-8, in Base64 (the format of ripgrep's printer, "arbitrary data object"). */
+/** Text, or in Base64 if it is not UTF-8 (the format of ripgrep's printer, "arbitrary data object"). */
 const dataSchema = z.union([z.object({ text: z.string() }), z.object({ bytes: z.base64() })]);
 
 const lineSchema = z.object({

@@ -9,7 +9,7 @@ import { workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
 import { isShareable } from './shareable.ts';
 
-/** What the user has switched off, by the ids of chips. */
+/** Where the ids of chips are stored that the user has switched off. */
 const OFF = 'svc.chat.contextOff';
 const EDITOR = 'editor';
 /** Milliseconds without a change of the editor or selection. */
@@ -28,7 +28,7 @@ export interface ContextDeps {
   readonly hasTools: () => boolean;
 }
 
-/** What each message carries besides its attachments: instruction files, and the open file with its selection. */
+/** The content of each message besides its attachments: instruction files, and the open file with its selection. */
 export class ConversationContext implements ContextTopic, vscode.Disposable {
   readonly #deps: ContextDeps;
   readonly #changed = new vscode.EventEmitter<void>();

@@ -15,7 +15,7 @@ export interface ProposedFile {
   readonly after: string | undefined;
 }
 
-/** What the buttons of the diff editor do. */
+/** The actions of the buttons of the diff editor. */
 export interface ProposalActions {
   readonly accept: () => void | Promise<void>;
   readonly reject: () => void | Promise<void>;

@@ -6,7 +6,7 @@ import type { BeforeTexts } from './before-texts.ts';
 import { type ComparedFile, viewFiles } from './compared-files.ts';
 import { ReviewDrawing } from './review-drawing.ts';
 
-/** What happens with the result of a review. */
+/** Receives the result of a review. */
 export interface ReviewOwner {
   /** No change of the file is pending. `rejected`: its text is the one before the changes. */
   settled(rejected: boolean): void | Promise<void>;

@@ -48,14 +48,14 @@ export function editorTool(
     definition: definitionText({ description, schema }),
     files: filesInArguments,
     prepare: (input) => ({
-      // They may access files: one that contains secrets or controls what runs needs confirmation each time.
+      // They may access files: one that contains secrets or controls which programs run needs confirmation each time.
       confirmation: cautionInArguments(input) ?? true,
       run: ({ signal }) => invoke(name, input, signal),
     }),
   };
 }
 
-/** What such a tool does with a file is not known, so all rules for files apply. */
+/** The effect of such a tool on a file is not known, so all rules for files apply. */
 async function filesInArguments(input: unknown): Promise<readonly NamedFile[]> {
   const { paths } = pathsInArguments(input);
   const found = await Promise.all(

@@ -121,7 +121,7 @@ export async function decodeContent(uri: vscode.Uri, content: Uint8Array | undef
   return withoutMark(await decode().catch(() => Buffer.from(content).toString('utf8')));
 }
 
-/** What a model must know about a text with U+FFFD. */
+/** The note for a model about a text with U+FFFD. */
 export function notUtf8(relative: string, lines: readonly number[]): string {
   const shown = lines.slice(0, 10).join(', ') + (lines.length > 10 ? ', …' : '');
   const place = lines.length === 1 ? `Line ${shown} of ${relative} has` : `Lines ${shown} of ${relative} have`;

@@ -223,7 +223,7 @@ async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall
   }));
 }
 
-/** What was done, for the model. */
+/** The outcome, for the model. */
 function changeText({ kind, path, newPath, added, removed }: FileChange): string {
   switch (kind) {
     case 'create':

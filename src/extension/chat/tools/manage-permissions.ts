@@ -11,7 +11,7 @@ export interface ConversationRules {
 
 interface RuleItem extends vscode.QuickPickItem {
   readonly rule?: string;
-  /** What is removed or changed; absent: not a rule. */
+  /** The rule to remove or change; absent: not a rule. */
   readonly place?: Effect | 'workspace' | 'conversation';
 }
 

@@ -9,7 +9,7 @@ export interface SavedDocument {
   readonly document: vscode.TextDocument | undefined;
 }
 
-/** What saving changed in each file. @param texts of the saved documents. */
+/** The changes of saving, for each file. @param texts of the saved documents. */
 export async function saveEffects(
   changes: readonly SavedDocument[],
   texts: ReadonlyMap<vscode.TextDocument, string>,

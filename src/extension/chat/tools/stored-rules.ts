@@ -35,7 +35,7 @@ export class StoredRules implements SavedRules {
     return { ...everywhere, allow: [...new Set([...everywhere.allow, ...this.inWorkspace()])] };
   }
 
-  /** What calls may do in this workspace only. */
+  /** Permissions for this workspace only. */
   inWorkspace(): readonly string[] {
     return readRuleSetting({ allow: this.#workspace.get<unknown>(IN_WORKSPACE) }).allow;
   }

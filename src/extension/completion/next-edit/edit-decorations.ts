@@ -29,7 +29,7 @@ export class EditDecorations implements vscode.Disposable {
   readonly #watch: vscode.Disposable;
   #types: DecorationTypes;
   #editor: vscode.TextEditor | undefined;
-  /** What is on screen: an equal drawing is not drawn again. */
+  /** The drawing on screen: an equal one is not drawn again. */
   #drawn = '';
   #last: EditDrawing | undefined;
 

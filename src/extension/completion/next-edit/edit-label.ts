@@ -11,7 +11,7 @@ export type EditTarget =
 
 const MAX_TITLE = 60;
 
-/** The text at the end of the cursor's line: key, target, and what accepting does. */
+/** The text at the end of the cursor's line: key, target, and the effect of accepting. */
 export function editLabel(key: string, target: EditTarget, edit: NextEdit, layout?: EditLayout): string {
   const { t } = vscode.l10n;
   const what = describeChange(edit, target, layout);

@@ -35,7 +35,7 @@ export class GhostTextWatch implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** What VS Code got for a position. */
+  /** The answer that VS Code got for a position. */
   provided(document: vscode.TextDocument, at: vscode.Position, some: boolean): void {
     if (!some) {
       this.hidden();

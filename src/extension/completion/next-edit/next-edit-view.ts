@@ -27,7 +27,7 @@ export interface NextEditViewDeps {
 /** Tab is taken only after the edit was on screen for this time. */
 const ARMED_AFTER_MS = 300;
 
-/** What is on screen. */
+/** The edit on screen. */
 interface Presented {
   readonly edit: NextEdit;
   readonly editor: vscode.TextEditor;
@@ -38,7 +38,7 @@ interface Presented {
   readonly complete: boolean;
 }
 
-/** Draws the current edit in the active editor, and does what its keys say. */
+/** Draws the current edit in the active editor, and handles its keys. */
 export class NextEditView implements vscode.Disposable {
   readonly #deps: NextEditViewDeps;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -92,7 +92,7 @@ export class NextEditView implements vscode.Disposable {
     return nativeText(current, document, position);
   }
 
-  /** Draws what there is now. Called after each change of the document and each move of the cursor. */
+  /** Draws the current edit. Called after each change of the document and each move of the cursor. */
   update(): void {
     if (this.#applying) return;
     const before = this.#presented;
@@ -107,7 +107,7 @@ export class NextEditView implements vscode.Disposable {
     if (before?.edit !== presented?.edit || before?.target.kind !== presented?.target.kind) this.#changed.fire();
   }
 
-  /** Tab. Does what Tab always does if the edit was not on screen long enough, or the cursor is in leading white space. */
+  /** Tab. It has its usual effect if the edit was not on screen long enough, or the cursor is in leading white space. */
   async tab(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (this.#isArmed()) await this.go();

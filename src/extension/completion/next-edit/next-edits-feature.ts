@@ -31,7 +31,7 @@ export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'pre
 }
 
 export interface NextEditsFeature extends vscode.Disposable {
-  /** What a screen reader says of the edit on screen; undefined: there is none. */
+  /** The edit on screen, for screen readers; undefined: there is none. */
   description(): string | undefined;
   readonly onDidChange: vscode.Event<void>;
   /** There is another text to show as ghost text. */
@@ -66,7 +66,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
     view.update();
   };
   const reset = () => {
-    // What is shown was found with other settings.
+    // The edit on screen was found with other settings.
     const { current } = engine;
     if (current !== undefined && !settings().enabled) engine.rejected(current);
     renames.reconsider();

@@ -132,7 +132,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
 }
 
 interface Lookup {
-  /** What changed since it began. */
+  /** The changes since it began. */
   readonly changes: Parameters<TrackedRename['changed']>[0][];
   readonly done: Promise<void>;
 }

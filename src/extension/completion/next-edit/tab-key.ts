@@ -14,13 +14,13 @@ interface Place {
 }
 
 /**
- * Does what Tab does without a next edit. The key was pressed a moment ago, and the user may have typed since: VS Code's
+ * The effect of Tab without a next edit. The key was pressed a moment ago, and the user may have typed since: VS Code's
  * own command `tab` would indent where the cursor is by then.
  */
 export class TabKey implements vscode.Disposable {
   readonly #places = new Set<Place>();
   readonly #changes = vscode.workspace.onDidChangeTextDocument((event) => this.#move(event));
-  /** The indentation that is being inserted. Places at its start come after it; they come before what the user types. */
+  /** The indentation that is being inserted. Places at its start come after it; they come before the text that the user types. */
   #inserting: { readonly place: Place; readonly text: string } | undefined;
   readonly #queue = new SerialQueue();
 

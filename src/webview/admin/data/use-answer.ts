@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { ApiError, type Call, type Endpoint, endpointUrl } from './admin-api.ts';
 import { useAdmin } from './admin-context.ts';
 
-/** What is known of an answer. While it is loaded again, the last value stays. */
+/** The known part of an answer. While it is loaded again, the last value stays. */
 export interface Answer<T> {
   readonly value: T | undefined;
   readonly error: string | undefined;

@@ -16,7 +16,7 @@ export function DebouncedInput({ label, value, onValue, list }: DebouncedInputPr
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
   useEffect(() => {
-    // The address has changed by other means. What the user types is not replaced.
+    // The address has changed by other means. The text that the user types is not replaced.
     if (input.current && document.activeElement !== input.current) input.current.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -8,7 +8,7 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** Says what the table contains. */
+  /** Describes the table. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -9,7 +9,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { scopeText } from './budgets.tsx';
 import { describeBudget } from './limit-text.ts';
 
-/** What needs a person. Nothing is shown if nothing does. */
+/** Problems that need a person. Nothing is shown if there are none. */
 export function Attention() {
   const { value, error } = useAnswer(ENDPOINTS.listConcerns);
   if (error !== undefined) return <p class="notice bad">{error}</p>;

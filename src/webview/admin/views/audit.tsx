@@ -10,7 +10,7 @@ import { Table } from '../parts/table.tsx';
 
 const FILTERS = ['who', 'action', 'target'] as const;
 
-/** Who changed what, when, and from where. */
+/** Changes with their author, time and address. */
 export function Audit() {
   const { address, clock } = useAdmin();
   const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name)]));

@@ -9,7 +9,7 @@ import { AnswerView, Empty } from '../parts/answer-view.tsx';
 import { Table } from '../parts/table.tsx';
 import { describeBudget, describeRate } from './limit-text.ts';
 
-/** Budgets with what is left of them, and the organizations. */
+/** Budgets with their remaining amounts, and the organizations. */
 export function Budgets({ session }: { session: Session }) {
   const budgets = useAnswer(ENDPOINTS.listBudgets);
   return (

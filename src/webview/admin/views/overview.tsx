@@ -16,7 +16,7 @@ import { GROUPS_SHOWN } from './usage-series.ts';
 const GROUPS = ['model', 'key', 'user', 'organization'] as const;
 type GroupName = (typeof GROUPS)[number];
 
-/** Sums and plots of the period, and what needs a person. */
+/** Sums and plots of the period, and problems that need a person. */
 export function Overview({ session }: { session: Session }) {
   const admin = useAdmin();
   const { address } = admin;

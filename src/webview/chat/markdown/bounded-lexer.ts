@@ -5,7 +5,7 @@ const MAX_NESTING = 24;
 /** A paragraph with more delimiters is shown as plain text, because `marked` compares them in pairs. */
 const MAX_DELIMITERS = 1000;
 const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!', '$', '\\']);
-/** Not part of a paragraph (CommonMark 4.8). `marked` removes some of them, depending on what follows the paragraph. */
+/** Not part of a paragraph (CommonMark 4.8). `marked` removes some of them, depending on the next block. */
 const SPACES_OF_LINES = /\n[ \t]+/g;
 
 /** Reads any text in linear time. Text that would take `marked` longer is treated as plain text. */

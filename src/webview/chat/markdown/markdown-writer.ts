@@ -99,7 +99,7 @@ export class MarkdownWriter {
       .map(({ raw }) => raw)
       .join('');
     const alone = lex(source, this.#definitions);
-    // What follows can decide about a block before it. Then its reading with the last block holds.
+    // A later block can decide about one before it. Then its reading with the last block holds.
     const settled = sameBlocks(alone, tokens.slice(0, at)) ? alone : tokens.slice(0, at);
     this.#clearTail();
     for (const token of settled) {

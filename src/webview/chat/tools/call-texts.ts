@@ -13,7 +13,7 @@ export function editedCommand(typed: TypedTexts, { id, action }: ToolPart): stri
   return edited === action.command ? undefined : edited;
 }
 
-/** Forgets what was typed for calls that are decided. @param waiting ids of the calls that wait. */
+/** Forgets texts that were typed for calls that are decided. @param waiting ids of the calls that wait. */
 export function useForgottenTexts(waiting: readonly string[]): void {
   const { typed } = usePanel();
   const known = useRef<readonly string[]>([]);

@@ -2,7 +2,7 @@ import { parseRule } from '../../../chat/permissions/rule-syntax.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { t } from '../../shared/words.ts';
 
-/** What a lasting permission covers, in words. */
+/** The scope of a lasting permission, in words. */
 export function ruleText(text: string): string {
   const rule = parseRule(text);
   const value = showUnseen(rule?.value ?? text);

@@ -14,7 +14,7 @@ import { Counts, Effect, Output } from './tool-details.tsx';
 import { OWN, type ToolPart, toolTitle } from './tool-title.ts';
 import { UndoCall } from './turn-bar.tsx';
 
-/** A tool call: what it does, its state and, if it waits, the decision. */
+/** A tool call: its effect, its state and, if it waits, the decision. */
 export function ToolCard({ part }: { part: ToolPart }) {
   const [open, setOpen] = useState(false);
   if (part.state.type === 'waiting') return <WaitingCard part={part} />;
@@ -67,7 +67,7 @@ function Name({ part }: { part: ToolPart }) {
   return verb === undefined ? <code class="name">{showUnseen(part.name)}</code> : <span class="verb">{verb}</span>;
 }
 
-/** What a call is about: a file, a command, a query. */
+/** The subject of a call: a file, a command, a query. */
 function Subject({ part }: { part: ToolPart }) {
   const { file, gist, counts } = toolTitle(part);
   // A card that waits shows all of it below.
@@ -83,7 +83,7 @@ function Subject({ part }: { part: ToolPart }) {
   );
 }
 
-/** What a waiting call does, completely, above its buttons. */
+/** The whole effect of a waiting call, above its buttons. */
 function Decision({ part }: { part: ToolPart }) {
   const { typed } = usePanel();
   const { action, id } = part;

@@ -8,7 +8,7 @@ export type ToolPart = Extract<Part, { type: 'tool' }>;
 
 /** The first line of a card. */
 export interface ToolTitle {
-  /** What the call does; absent: the name of the tool is shown. */
+  /** The effect of the call; absent: the name of the tool is shown. */
   readonly verb?: string;
   /** A file of the workspace that the title opens. */
   readonly file?: { readonly path: string; readonly line?: number };

@@ -65,7 +65,7 @@ export function WaitingCalls() {
 function onKeyDown(event: KeyboardEvent): void {
   const target = event.target instanceof Element ? event.target : null;
   if (isTyped(event) && target?.matches(CARD)) {
-    // The card got the focus by itself: what the user types is a message.
+    // The card got the focus by itself: text that the user types is a message.
     document.querySelector<HTMLElement>(COMPOSER)?.focus();
     return;
   }

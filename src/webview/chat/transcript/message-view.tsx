@@ -120,7 +120,7 @@ function changedSince({ path, turns }: ConversationState, message: string): bool
 
 const editOf = (id: string, text: string): TypedPlace => ({ kind: 'edit', id, of: text });
 
-/** What is typed remains while the page is hidden, and while an answer is running, which can’t be combined with an edit. */
+/** Typed text remains while the page is hidden, and while an answer is running, which can’t be combined with an edit. */
 function EditBox({ message, text, close }: { message: Message; text: string; close: () => void }) {
   const { link, state, typed } = usePanel();
   const box = useRef<HTMLTextAreaElement>(null);
