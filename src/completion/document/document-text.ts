@@ -1,8 +1,6 @@
-/** 0-based line and UTF-16 column, as in VS Code. */
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
+import type { Position } from '../../base/text-change.ts';
+
+export type { Position };
 
 /**
  * A document, read line by line on demand, so that the cost of a step depends only on the lines it

@@ -1,3 +1,5 @@
+import { equalEnds } from '../../base/text-change.ts';
+
 /** A token of one line. White space is between tokens. */
 export interface Token {
   readonly kind: 'word' | 'number' | 'string' | 'mark' | 'comment';
@@ -97,11 +99,8 @@ export interface LineChange {
 export function compareLines(before: string, after: string, comment: string | undefined): LineChange | undefined {
   const tokens = splitLine(before, comment);
   const others = splitLine(after, comment);
-  const most = Math.min(tokens.length, others.length);
-  let head = 0;
-  while (head < most && tokens[head]?.text === others[head]?.text) head++;
-  let tail = 0;
-  while (tail < most - head && tokens.at(-1 - tail)?.text === others.at(-1 - tail)?.text) tail++;
+  const texts = (all: readonly Token[]) => all.map(({ text }) => text);
+  const { head, tail } = equalEnds(texts(tokens), texts(others));
   const removed = tokens.slice(head, tokens.length - tail);
   const inserted = others.slice(head, others.length - tail);
   if (removed.length + inserted.length === 0) return undefined;

@@ -1,11 +1,10 @@
 import type { Disposable } from '../../base/disposable-store.ts';
+import type { TextRange } from '../../base/text-change.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
 
 /** Text of a document that is replaced. Lines and columns as in VS Code, line breaks of `text` and `expected` are LF. */
-export interface Replacement {
-  readonly start: Position;
-  readonly end: Position;
+export interface Replacement extends TextRange {
   /** The text between `start` and `end`. If the document has another text there, nothing is changed. */
   readonly expected: string;
   readonly text: string;

@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts';
+import { endOfText } from '../../base/text-change.ts';
 import { type Clock, delay, systemClock } from '../document/clock.ts';
 import type { CompletionSettings } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
@@ -16,7 +17,7 @@ import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
 import { Rejections } from './rejections.ts';
 import { SameEditSource } from './same-edit.ts';
-import { endOfText, type TrackedChange } from './tracked-document.ts';
+import type { TrackedChange } from './tracked-document.ts';
 
 export interface NextEditsDeps extends EditPredictorDeps {
   /** Besides the same edit at other places, which the engine finds itself. */

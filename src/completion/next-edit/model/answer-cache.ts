@@ -1,9 +1,9 @@
+import { endOfText, minimalChange } from '../../../base/text-change.ts';
 import type { DocumentText } from '../../document/document-text.ts';
 import { rebaseEdit } from '../edit-chain.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { Replacement } from '../next-edit.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
-import { endOfText, type TrackedChange } from '../tracked-document.ts';
+import type { TrackedChange } from '../tracked-document.ts';
 
 const KEPT = 16;
 /** After this long, the user is at something else. */
@@ -99,17 +99,10 @@ function currentEdits(answer: CachedAnswer, document: DocumentText): KnownEdits 
 function changeBetween(before: readonly string[], after: readonly string[]): TrackedChange | undefined {
   const [old, now] = [before.join('\n'), after.join('\n')];
   if (old === now) return undefined;
-  const head = commonPrefix(old, now);
-  const tail = commonSuffix(old.slice(head), now.slice(head));
-  const removed = old.slice(head, old.length - tail);
-  const start = endOfText({ line: 0, character: 0 }, old.slice(0, head));
-  const end = endOfText(start, removed);
-  const text = now.slice(head, now.length - tail);
+  const change = minimalChange(old, now);
+  const { start, end, text } = change;
   return {
-    start,
-    end,
-    removed,
-    text,
+    ...change,
     before: before.slice(start.line, end.line + 1),
     after: after.slice(start.line, endOfText(start, text).line + 1),
   };

@@ -1,10 +1,10 @@
 import { diffArrays } from 'diff';
+import { commonPrefix, commonSuffix } from '../../../base/text-change.ts';
 import { hasForeignText } from '../../answer/answer-cleaner.ts';
 import type { DocumentText } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { NextEditTitle, Replacement } from '../next-edit.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
 import { bracketCheck, type Hunk, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
 
 export interface Answer {

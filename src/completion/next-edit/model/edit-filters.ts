@@ -1,6 +1,6 @@
+import { minimalChange } from '../../../base/text-change.ts';
 import type { HistoryEdit } from '../edit-history.ts';
 import { splitLine } from '../line-tokens.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
 
 /** Lines that an edit replaces with others. `first`: in the document. */
 export interface Hunk {
@@ -32,13 +32,8 @@ export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
 
 /** What is removed and inserted between the text that stays at both ends. */
 function core(old: readonly string[], text: readonly string[]) {
-  const [before, after] = [old.join('\n'), text.join('\n')];
-  const head = commonPrefix(before, after);
-  const tail = commonSuffix(before.slice(head), after.slice(head));
-  return {
-    removed: before.slice(head, before.length - tail).trim(),
-    inserted: after.slice(head, after.length - tail).trim(),
-  };
+  const change = minimalChange(old.join('\n'), text.join('\n'));
+  return { removed: change.removed.trim(), inserted: change.text.trim() };
 }
 
 const PAIRS = ['()', '[]', '{}'] as const;
