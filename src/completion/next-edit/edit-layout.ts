@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff';
+import { findHunks } from '../../base/hunks.ts';
 import { commonPrefix, endOfText, equalEnds, offsetIn, type TextRange } from '../../base/text-change.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { NextEdit, Replacement } from './next-edit.ts';
@@ -192,21 +192,19 @@ interface Place {
 /** The columns of a line that change, word by word. Places with only a space between them are one. */
 function changedPlaces(before: string, after: string): readonly Place[] | undefined {
   if (before.length + after.length > MAX_COMPARED) return undefined;
-  const changes = diffArrays(before.match(WORD) ?? [], after.match(WORD) ?? [], { maxEditLength: MAX_DIFFERENCES });
+  const words = before.match(WORD) ?? [];
+  const hunks = findHunks(words, after.match(WORD) ?? [], { maxEditLength: MAX_DIFFERENCES });
   const places: Place[] = [];
-  let column = 0;
-  for (const { added, removed, value } of changes ?? []) {
-    const text = value.join('');
-    const from = column;
-    if (!added) column += text.length;
-    if (!added && !removed) continue;
+  const widthOf = (some: readonly string[]) => some.reduce((sum, { length }) => sum + length, 0);
+  for (const hunk of hunks ?? []) {
+    const from = widthOf(words.slice(0, hunk.from));
+    const place = { from, to: from + widthOf(hunk.before), text: hunk.after.join('') };
     const last = places.at(-1);
     const between = last && before.slice(last.to, from);
-    const place = { from, to: column, text: added ? text : '' };
     if (last === undefined || between === undefined || between.trim() !== '') places.push(place);
-    else places[places.length - 1] = { from: last.from, to: column, text: last.text + between + place.text };
+    else places[places.length - 1] = { from: last.from, to: place.to, text: last.text + between + place.text };
   }
-  return changes && places;
+  return hunks && places;
 }
 
 /** New lines at a common column beside the old ones and the lines below; undefined: there is not enough space. */
