@@ -1,6 +1,6 @@
 /**
  * Work that is repeated when something changed, but runs only once at a time. Calls while it runs share one further run,
- * which begins afterwards and so sees what has changed until then.
+ * which begins afterwards and so sees all changes until then.
  */
 export class CoalescedRun<T = void> {
   readonly #work: () => Promise<T>;

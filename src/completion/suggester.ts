@@ -209,7 +209,7 @@ export class Suggester {
     this.#warm();
   }
 
-  /** The cursor rests, or what is known of the project changed: gathers context for the next request. */
+  /** The cursor rests, or a file of the project changed: gathers context for the next request. */
   prepare(document: SuggestRequest['document'], position: Position): void {
     const model = this.#deps.model();
     if (model === undefined || !this.#gate.admits(document)) return;
@@ -223,7 +223,7 @@ export class Suggester {
     this.#sender.documentClosed(uri);
   }
 
-  /** An obstacle may be gone: tries again, at once in the document where the last request was not served. */
+  /** The problem may be solved: tries again, at once in the document where the last request was not served. */
   reconsider(): void {
     this.#cancelRetry?.();
     this.#sender.requests.circuit.reset();
@@ -357,7 +357,7 @@ export class Suggester {
     const snippets = await context;
     if (signal.aborted || this.#isRefused(view)) return;
     if (this.#deps.model()?.ref !== view.model.ref) {
-      // The model changed or went away while the context was read.
+      // The model changed or was removed while the context was read.
       this.#blockedIn = view.document.uri;
       this.#reopen();
       return;

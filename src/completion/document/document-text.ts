@@ -55,7 +55,7 @@ export function textAfter(document: DocumentText, position: Position, limit: num
   return out;
 }
 
-/** Maximum length of the lines after the caret's line that show what is closed there. */
+/** Maximum length of the lines after the caret's line that show which brackets are closed there. */
 const BALANCED = 1_000;
 
 /** Whole lines after `line`, joined by LF. */

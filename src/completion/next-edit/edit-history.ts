@@ -43,7 +43,7 @@ export class EditHistory {
   /** Lines of changes in documents of which the earlier text is not known, oldest first. */
   readonly #touched = new Map<string, number>();
 
-  /** A line was changed, and what it was before is not known. */
+  /** A line was changed, and its earlier text is not known. */
   touch(uri: string, line: number): void {
     this.#touched.delete(uri);
     this.#touched.set(uri, line);

@@ -66,7 +66,7 @@ export class EditTracker {
     return found;
   }
 
-  /** Returns false if what has changed is not known: the document was not followed until now. */
+  /** Returns false if the change is not known: the document was not followed until now. */
   apply(
     change: DocumentChange,
     document: DocumentText,

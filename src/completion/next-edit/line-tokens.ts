@@ -15,8 +15,8 @@ const BLOCK_COMMENT = /^\s*(?:\/\*|\*(?:[\s/]|$))/;
 const WORD = /[\p{L}\p{N}_$]/u;
 
 /**
- * The words, numbers, strings and marks of a line, in any language. A string that does not end on its line is a mark and
- * what follows it. `comment`: what begins a comment up to the end of the line.
+ * The words, numbers, strings and marks of a line, in any language. A string that does not end on its line is read
+ * as a mark and the tokens after it. `comment`: the start of a comment up to the end of the line.
  */
 export function splitLine(line: string, comment: string | undefined): Token[] {
   const tokens: Token[] = [];
@@ -71,7 +71,7 @@ const KEYWORDS = new Set(
    type typeof undefined unless until use using val var void where while with yield`.split(/\s+/),
 );
 
-/** True for a word that says what a piece of code is about: a name, not a keyword and not a letter or two. */
+/** True for a name: not a keyword, and longer than two letters. */
 export function isName({ kind, text }: Token): boolean {
   return kind === 'word' && text.length >= 3 && !KEYWORDS.has(text.toLowerCase());
 }
@@ -81,7 +81,7 @@ export function isText({ kind, text }: Token): boolean {
   return kind === 'string' && /\p{L}{3}/u.test(text);
 }
 
-/** What changed in a line, in whole tokens: the text from `start` to `end` became `text`. */
+/** The change of a line, in whole tokens: the text `old` at `start` became `text`. */
 export interface LineChange {
   readonly tokens: readonly Token[];
   /** Tokens before and after the change. */

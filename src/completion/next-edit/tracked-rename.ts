@@ -63,7 +63,7 @@ export class TrackedRename {
     for (const change of lastFirst(changes)) this.#apply(uri, change);
   }
 
-  /** What remains to rename, by document, in the order of the document. */
+  /** The places that are still to rename, by document, in the order of the document. */
   rest(newName: string): ReadonlyMap<string, readonly Omit<RenamePlace, 'uri'>[]> {
     const { placeholder } = this.declaration;
     const found = new Map<string, Omit<RenamePlace, 'uri'>[]>();

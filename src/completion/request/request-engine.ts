@@ -14,7 +14,7 @@ export interface SharedLimits {
   readonly circuit: (ref: string) => CircuitBreaker | undefined;
 }
 
-/** A request to a model, and what is done with its answer. */
+/** A request to a model, and the functions that receive its answer. */
 export interface ModelRequest {
   /** The document for which the answer is. */
   readonly uri: string;

@@ -21,7 +21,7 @@ interface SentToModel {
 /** A request for a completion exactly as it was sent, with masked secrets. */
 export interface SentRequest extends SentToModel {
   readonly kind: 'fim';
-  /** What was sent as context, from which files. */
+  /** The pieces of other files that were sent as context. */
   readonly context: readonly Snippet[];
   readonly fimRequest: SendFimRequest;
   readonly reason: 'typing' | 'invoke' | 'speculation';

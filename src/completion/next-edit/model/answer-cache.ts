@@ -28,7 +28,7 @@ interface KnownEdits {
   readonly exact: boolean;
 }
 
-/** What a region was when a request was sent. It moves while the request runs. */
+/** The region as it was when a request was sent. It moves while the request runs. */
 export type PendingAnswer = Omit<CachedAnswer, 'edits'>;
 
 /** The answers of models. An answer still holds if the user has only typed a part of it, or something that it does not touch. */
@@ -88,10 +88,10 @@ function currentEdits(answer: CachedAnswer, document: DocumentText): KnownEdits 
   const rebased: FoundEdit[] = [];
   for (const edit of edits) {
     const state = rebaseEdit(edit, uri, change);
-    if (state === 'gone') return undefined;
+    if (state === 'conflict') return undefined;
     if (state !== 'done') rebased.push(moveEdit(state, first));
   }
-  // The user typed all of it, or where the model saw nothing to do: it is to be asked what comes next.
+  // The user typed all of it, or typed where the model changed nothing: the model is asked again.
   return rebased.length === 0 ? undefined : { edits: rebased, exact: false };
 }
 

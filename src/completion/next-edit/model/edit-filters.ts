@@ -11,7 +11,7 @@ export function isWhiteSpaceOnly({ before, after }: Hunk): boolean {
 /** An edit of the user, and its first line as the document is now. */
 export type PlacedEdit = HistoryEdit & { readonly line: number };
 
-/** True if the hunk deletes what the user just typed, or restores what the user just deleted. */
+/** True if the hunk deletes text that the user just typed, or restores text that the user just deleted. */
 export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
   const mine = core(hunk.before, hunk.after);
   return edits.some((edit) => {
@@ -24,7 +24,7 @@ export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
   });
 }
 
-/** What is removed and inserted between the text that stays at both ends. */
+/** The removed and inserted text, without the text that stays at both ends. */
 function core(old: readonly string[], text: readonly string[]) {
   const change = minimalChange(old.join('\n'), text.join('\n'));
   return { removed: change.removed.trim(), inserted: change.text.trim() };
