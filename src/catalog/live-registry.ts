@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { Model, Provider, ServedWindow } from './model.ts';
 import type { Registry } from './registry/registry.ts';
 import { type WindowReader, withServedWindow } from './served-window.ts';
@@ -202,7 +203,7 @@ export async function listedRegistry(
   signal: AbortSignal,
 ): Promise<Registry> {
   const live = new LiveRegistry(registry, deps);
-  signal.addEventListener('abort', () => live.dispose(), { once: true });
+  onAbort(signal, () => live.dispose());
   await live.list();
   return live.current;
 }

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { Io } from './io.ts';
 import { UsageError } from './io.ts';
 
@@ -24,7 +25,7 @@ export function untilParentEnds(io: Io, { exitWithStdin, parentPid }: ParentOpti
   }
   const either = AbortSignal.any([io.signal, ended.signal]);
   // An input that is still being read would keep the process alive.
-  either.addEventListener('abort', () => io.input.pause(), { once: true });
+  onAbort(either, () => io.input.pause());
   return either;
 }
 

@@ -74,7 +74,7 @@ export class Speculation {
   }
 
   #isAllowed(model: CompletionModel): boolean {
-    const { budget, circuit } = this.#sender;
+    const { budget, circuit } = this.#sender.requests;
     const { speculation, budgetPerHour } = this.#settings();
     const level = budget.level(budgetPerHour);
     return circuit.open === undefined && maySpeculate(speculation, model, level, budget.acceptance());

@@ -11,10 +11,10 @@ import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import { type Position, textHead } from './document/document-text.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
-import type { CircuitBreaker } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
+import type { SharedLimits } from './request/request-engine.ts';
 import type { LastRequest } from './request/request-log.ts';
-import type { UsageBudget, UsageCounts } from './request/usage-budget.ts';
+import type { UsageCounts } from './request/usage-budget.ts';
 import { Speculation } from './speculation.ts';
 import { type SuggesterState, SuggesterStateOwner } from './suggester-state.ts';
 import { CompletionGate } from './trigger/completion-gate.ts';
@@ -101,7 +101,7 @@ export class Suggester {
 
   dispose(): void {
     this.#cancelRetry?.();
-    this.#sender.inFlight.stopAll();
+    this.#sender.requests.stop();
     this.#growthNotifier.dispose();
     this.#state.dispose();
     this.#reopened.dispose();
@@ -112,23 +112,23 @@ export class Suggester {
     return this.#state.current;
   }
 
-  /** What next edits share with completions: the budget, and the circuit breaker for a model of the same provider. */
-  get limits(): { readonly budget: UsageBudget; readonly circuit: (ref: string) => CircuitBreaker | undefined } {
-    const { budget, circuit } = this.#sender;
+  /** Shared with next edits. */
+  get limits(): SharedLimits {
+    const { budget, circuit } = this.#sender.requests;
     const provider = (ref: string | undefined) => ref?.slice(0, ref.indexOf('/'));
     return { budget, circuit: (ref) => (provider(ref) === provider(this.#deps.model()?.ref) ? circuit : undefined) };
   }
 
   /** Milliseconds until a failed request is sent again; `undefined`: not before the user edits or solves the problem. */
   get retryInMs(): number | undefined {
-    const { open } = this.#sender.circuit;
+    const { open } = this.#sender.requests.circuit;
     if (open === undefined || open.needsUser || this.#retries >= MAX_RETRIES) return undefined;
     return Math.max(0, open.until - this.#clock.now());
   }
 
   /** Requests, tokens, cost and accepted characters since the start. */
   get counts(): UsageCounts {
-    return this.#sender.budget.counts();
+    return this.#sender.requests.budget.counts();
   }
 
   /** Median time to the first text of recent requests in milliseconds; `undefined` before the first answer. */
@@ -138,7 +138,7 @@ export class Suggester {
 
   /** The last request exactly as it was sent. */
   get lastRequest(): LastRequest | undefined {
-    return this.#sender.lastRequest;
+    return this.#sender.requests.lastRequest;
   }
 
   /** Fires when the suggestion on screen has more text. */
@@ -197,7 +197,7 @@ export class Suggester {
     const { accepted, used } = this.#display.changed(change);
     this.#classifier.changed(change.uri, { undone: change.reason !== undefined, used });
     if (accepted === 0) return 0;
-    this.#sender.budget.recordAccepted(accepted);
+    this.#sender.requests.budget.recordAccepted(accepted);
     this.#sender.debounce.judged(true);
     return accepted;
   }
@@ -209,7 +209,7 @@ export class Suggester {
     this.#warm();
   }
 
-  /** The cursor rests, or what is known of the project changed: gathers context for the next request. */
+  /** The cursor rests, or a file of the project changed: gathers context for the next request. */
   prepare(document: SuggestRequest['document'], position: Position): void {
     const model = this.#deps.model();
     if (model === undefined || !this.#gate.admits(document)) return;
@@ -223,10 +223,10 @@ export class Suggester {
     this.#sender.documentClosed(uri);
   }
 
-  /** An obstacle may be gone: tries again, at once in the document where the last request was not served. */
+  /** The problem may be solved: tries again, at once in the document where the last request was not served. */
   reconsider(): void {
     this.#cancelRetry?.();
-    this.#sender.circuit.reset();
+    this.#sender.requests.circuit.reset();
     // Otherwise the state would be wrong if the editor does not ask again, for example while it shows a list.
     const silent = this.#state.current.kind === 'silent' && this.#refused;
     const why = silent ? this.#gate.silence(silent) : undefined;
@@ -272,7 +272,7 @@ export class Suggester {
       return undefined;
     }
     // Now, because the editor cancels the request when a menu opens, in which the user solves the problem.
-    if (this.#sender.circuit.open !== undefined) this.#blockedIn = uri;
+    if (this.#sender.requests.circuit.open !== undefined) this.#blockedIn = uri;
     const { kind } = this.#state.current;
     if (kind === 'silent' || kind === 'no-model') this.#state.become({ kind: 'ready' });
     return caretView(request, model);
@@ -286,8 +286,8 @@ export class Suggester {
   }
 
   #warm(): void {
-    const { circuit, debounce } = this.#sender;
-    if (this.#shown === undefined || circuit.open !== undefined || !debounce.cold) return;
+    const { requests, debounce } = this.#sender;
+    if (this.#shown === undefined || requests.circuit.open !== undefined || !debounce.cold) return;
     if (this.#deps.model() === undefined || !this.#gate.automatic(this.#shown)) return;
     debounce.warmed();
     this.#deps.warm?.();
@@ -317,17 +317,17 @@ export class Suggester {
   }
 
   async #findOrRequest(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {
-    const { inFlight, debounce } = this.#sender;
+    const { debounce } = this.#sender;
     let mayRequest = view.request.trigger !== 'grown';
     // A manual request where a suggestion is known already is a request for an alternative.
     const wanted = view.request.trigger === 'invoke' && this.#lookUp(view).shown.length > 0 ? 2 : 1;
     for (;;) {
       const known = this.#lookUp(view);
       if (known.shown.length >= wanted) return this.#present(view, known.shown);
-      const waiting = known.awaited.map((answer) => inFlight.of(answer)).filter((flight) => flight !== undefined);
+      const waiting = known.awaited.flatMap((answer) => this.#sender.requestFor(answer) ?? []);
       const overdue = this.#clock.now() - debounce.overdueAfter;
       if (waiting.length > 0 && !(mayRequest && waiting.every(({ sentAt }) => sentAt <= overdue))) {
-        if (!(await inFlight.change(debounce.overdueAfter, signal))) return NOTHING;
+        if (!(await this.#sender.change(debounce.overdueAfter, signal))) return NOTHING;
       } else if (mayRequest) {
         mayRequest = false;
         if (known.settled && view.request.trigger === 'automatic') return NOTHING;
@@ -339,7 +339,8 @@ export class Suggester {
 
   /** Waits for the debounce time and sends a request, unless the cache has an answer by then. */
   async #request(view: CaretView, signal: AbortSignal, alternative: boolean): Promise<void> {
-    const { budget, inFlight, debounce } = this.#sender;
+    const { debounce } = this.#sender;
+    const { budget } = this.#sender.requests;
     const settings = this.#deps.settings();
     const level = budget.level(settings.budgetPerHour);
     if (level === 'stop') {
@@ -356,7 +357,7 @@ export class Suggester {
     const snippets = await context;
     if (signal.aborted || this.#isRefused(view)) return;
     if (this.#deps.model()?.ref !== view.model.ref) {
-      // The model changed or went away while the context was read.
+      // The model changed or was removed while the context was read.
       this.#blockedIn = view.document.uri;
       this.#reopen();
       return;
@@ -364,7 +365,7 @@ export class Suggester {
     // An earlier request may have been answered in the meantime.
     const { shown, awaited } = this.#lookUp(view);
     const overdue = this.#clock.now() - debounce.overdueAfter;
-    const coming = awaited.some((answer) => (inFlight.of(answer)?.sentAt ?? overdue) > overdue);
+    const coming = awaited.some((answer) => (this.#sender.requestFor(answer)?.sentAt ?? overdue) > overdue);
     if (!manual && (shown.length > 0 || coming)) return;
     const reason = manual ? 'invoke' : 'typing';
     const options = { reason, ...(alternative ? { temperature: ALTERNATIVE_TEMPERATURE } : {}) } as const;
@@ -396,7 +397,7 @@ export class Suggester {
       return NOTHING;
     }
     if (this.#display.answer !== first.answer) {
-      this.#sender.budget.recordShown();
+      this.#sender.requests.budget.recordShown();
       this.#growthNotifier.began();
     }
     if (!first.answer.seen) this.#sender.debounce.judged(true);

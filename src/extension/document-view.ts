@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { defined } from '../base/json.ts';
-import type { DocumentText, Position } from '../completion/document/document-text.ts';
+import type { Position, TextRange } from '../base/text-change.ts';
+import type { DocumentText } from '../completion/document/document-text.ts';
 import type { DocumentChange } from '../completion/document/suggestion.ts';
 
 /**
@@ -29,6 +30,10 @@ export function pathInFolder(uri: vscode.Uri): string | undefined {
 /** A plain value: the fields of VS Code's positions are accessors, which are lost in a copy. */
 export function toPosition({ line, character }: vscode.Position): Position {
   return { line, character };
+}
+
+export function toRange({ start, end }: TextRange): vscode.Range {
+  return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
 export function toChanges(changes: readonly vscode.TextDocumentContentChangeEvent[]): DocumentChange['changes'] {

@@ -88,6 +88,18 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   return answer;
 }
 
+/** Reads a stream to its end. */
+export async function foldStream(stream: AsyncIterable<Event>): Promise<FoldedAnswer> {
+  const events: Event[] = [];
+  for await (const event of stream) events.push(event);
+  return foldEvents(events);
+}
+
+/** The text of an answer, without reasoning and refusals. */
+export function answerText({ parts }: Pick<FoldedAnswer, 'parts'>): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
 function itemPart(draft: Draft): AssistantPart {
   const text = draft.text.join('');
   switch (draft.type) {

@@ -1,6 +1,7 @@
 import { defined } from '../base/json.ts';
 import type { Event } from './event.ts';
 import { type EventMapper, type Format, withEvents } from './format.ts';
+import { joinTextData, PartNumbers, type TextData, type TextEvent } from './part-numbers.ts';
 
 /**
  * Reasoning inside the text of an answer, as servers without a parser for it send it: `<think>` (DeepSeek-R1, Qwen, QwQ),
@@ -201,10 +202,6 @@ function isInFence(text: string): boolean {
   return text.split('```').length % 2 === 0;
 }
 
-function joined<T>(before: readonly T[] | undefined, more: readonly T[] | undefined): readonly T[] | undefined {
-  return before === undefined || more === undefined ? (more ?? before) : [...before, ...more];
-}
-
 /** Reads answers whose reasoning is in their text. */
 export function withReasoningTags(format: Format, startsInside: StartsInside): Format {
   const whole = startsInside === 'no' ? 'possibly' : startsInside;
@@ -215,17 +212,13 @@ export function withReasoningTags(format: Format, startsInside: StartsInside): F
   };
 }
 
-type TextEvent = Extract<Event, { readonly type: 'text' }>;
-type PartEvent = Extract<Event, { readonly part: number }>;
-
 /** Splits the text parts of an answer, and numbers its parts again. */
 class TaggedReasoning implements EventMapper {
   readonly #splitter: ReasoningSplitter;
-  /** New numbers by the old number and the kind. */
-  readonly #parts = new Map<string, number>();
+  readonly #numbers = new PartNumbers();
   /** The part of the text that was kept, and what came with it. */
   #textPart = 0;
-  #data: Pick<TextEvent, 'annotations' | 'logprobs'> = {};
+  #data: TextData = {};
 
   constructor(startsInside: StartsInside) {
     this.#splitter = new ReasoningSplitter(startsInside);
@@ -237,20 +230,18 @@ class TaggedReasoning implements EventMapper {
 
   #map(event: Event): Event[] {
     if (event.type === 'start' || event.type === 'usage') return [event];
-    if (event.type === 'discard') return [...this.#flush(), { ...event, call: this.#part(event.call, 'own') }];
+    if (event.type === 'discard') return [...this.#flush(), { ...event, call: this.#numbers.find(event.call, 'own') }];
     if (event.type === 'finish' || event.type === 'error') return [...this.#flush(), event];
     if (event.type === 'text') return this.#text(event);
     const flushed = event.type === 'reasoning' || event.type === 'reasoning-seal' ? [] : this.#flush();
     if (event.type === 'reasoning') this.#splitter.skip();
-    return [...flushed, this.#numbered(event)];
+    return [...flushed, this.#numbers.apply(event, 'own')];
   }
 
   #text(event: TextEvent): Event[] {
-    if (this.#splitter.isDone) return [this.#numbered(event)];
+    if (this.#splitter.isDone) return [this.#numbers.apply(event, 'text')];
     this.#textPart = event.part;
-    const annotations = joined(this.#data.annotations, event.annotations);
-    const logprobs = joined(this.#data.logprobs, event.logprobs);
-    this.#data = defined({ annotations, logprobs });
+    this.#data = joinTextData(this.#data, event);
     return this.#withData(this.#events(this.#splitter.push(event.text)));
   }
 
@@ -269,23 +260,10 @@ class TaggedReasoning implements EventMapper {
       return [...events.slice(0, -1), { ...last, ...defined({ annotations, logprobs: own }) }];
     }
     if (annotations === undefined) return events;
-    return [...events, { type: 'text', part: this.#part(this.#textPart, 'text'), text: '', annotations }];
+    return [...events, { type: 'text', part: this.#numbers.find(this.#textPart, 'text'), text: '', annotations }];
   }
 
   #events(pieces: readonly TextPiece[]): Event[] {
-    return pieces.map(({ kind, text }) => ({ type: kind, part: this.#part(this.#textPart, kind), text }));
-  }
-
-  #numbered<T extends PartEvent>(event: T): T {
-    return { ...event, part: this.#part(event.part, event.type === 'text' ? 'text' : 'own') };
-  }
-
-  #part(old: number, kind: string): number {
-    const key = `${old} ${kind}`;
-    const known = this.#parts.get(key);
-    if (known !== undefined) return known;
-    const part = this.#parts.size;
-    this.#parts.set(key, part);
-    return part;
+    return pieces.map(({ kind, text }) => ({ type: kind, part: this.#numbers.find(this.#textPart, kind), text }));
   }
 }

@@ -5,7 +5,8 @@ import {
 } from '../../src/completion/document/completion-settings.ts';
 import type { DocumentText, Position } from '../../src/completion/document/document-text.ts';
 import type { Suggestion, SuggestRequest } from '../../src/completion/document/suggestion.ts';
-import type { CompletionRequest, SendFimRequest } from '../../src/completion/request/in-flight.ts';
+import type { CompletionRequest } from '../../src/completion/request/completion-sender.ts';
+import type { SendFimRequest } from '../../src/completion/request/request-log.ts';
 import { Suggester, type SuggesterDeps } from '../../src/completion/suggester.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../src/wire/event.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Converse } from '../../src/chat/session/session-deps.ts';
-import type { CompletionRequest } from '../../src/completion/request/in-flight.ts';
+import type { CompletionRequest } from '../../src/completion/request/completion-sender.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { SvcError, type SvcErrorInit } from '../../src/wire/errors/svc-error.ts';

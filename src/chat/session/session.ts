@@ -1,5 +1,6 @@
 import { Emitter } from '../../base/emitter.ts';
 import { defined } from '../../base/json.ts';
+import { answerText, foldStream } from '../../wire/fold.ts';
 import type { Attachment } from '../attachment.ts';
 import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import type { AnswerOptions } from '../message-parts.ts';
@@ -270,12 +271,9 @@ export class ChatSession {
     const chosen = this.#deps.model();
     if (!chosen) throw noModel(this.#deps.setup?.());
     const request = titleRequest(this.messages, chosen.model);
-    let answer = '';
-    for await (const event of this.#deps.converse(chosen.model, request, new AbortController().signal, {})) {
-      if (event.type === 'text') answer += event.text;
-      if (event.type === 'error') throw event.error;
-    }
-    const title = titleInAnswer(answer);
+    const answer = await foldStream(this.#deps.converse(chosen.model, request, new AbortController().signal, {}));
+    if (answer.error) throw answer.error;
+    const title = titleInAnswer(answerText(answer));
     if (title !== '') this.rename(title);
   }
 

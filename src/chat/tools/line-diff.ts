@@ -1,38 +1,11 @@
-import { diffArrays } from 'diff';
+import { findHunks, type Hunk } from '../../base/hunks.ts';
 
-/** A range of changed lines: the lines `before`, starting at `from`, become `after`. */
-export interface Hunk {
-  /** 0-based line of the old text. */
-  readonly from: number;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
+export type { Hunk };
 
-/** With more differences, the whole text becomes one hunk: the minimal diff takes quadratic time and is not useful. */
-const LIMITS = { maxEditLength: 1500, timeout: 250 };
-
-/** The hunks that turn `before` into `after`. */
+/** The hunks that turn `before` into `after`. With too many differences, the whole text becomes one hunk. */
 export function lineDiff(before: string, after: string): Hunk[] {
-  const oldLines = before.split('\n');
-  const newLines = after.split('\n');
-  const changes = diffArrays(oldLines, newLines, LIMITS);
-  if (changes === undefined) return [{ from: 0, before: oldLines, after: newLines }];
-  const hunks: { from: number; before: string[]; after: string[] }[] = [];
-  let line = 0;
-  let open: (typeof hunks)[number] | undefined;
-  for (const { added, removed, value } of changes) {
-    if (!added && !removed) open = undefined;
-    else if (open === undefined) {
-      open = { from: line, before: [], after: [] };
-      hunks.push(open);
-    }
-    if (added) open?.after.push(...value);
-    else {
-      open?.before.push(...value);
-      line += value.length;
-    }
-  }
-  return hunks;
+  const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
+  return findHunks(oldLines, newLines) ?? [{ from: 0, before: oldLines, after: newLines }];
 }
 
 /** Applies some of the hunks to the old text. @param chosen indexes of `hunks`. */

@@ -135,7 +135,7 @@ async function converseWith(first: CliModelChoice, options: SessionOptions, io: 
   await io.err(`${describeModel(chosen)}: each line is a message, Ctrl-D exits, /help lists the commands.\n`);
   const lines = createInterface({ input: io.input, output: writableTo(io), terminal: true, prompt: '> ' });
   lines.on('SIGINT', () => (session.running ? session.stop() : lines.close()));
-  io.signal.addEventListener('abort', () => lines.close(), { once: true });
+  onAbort(io.signal, () => lines.close());
   const runCommand = async (line: string): Promise<void> => {
     const [command, ...rest] = line.trim().split(/\s+/);
     if (command === '/help') await io.err(HELP);

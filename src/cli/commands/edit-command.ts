@@ -11,6 +11,7 @@ import { readEditAnswer } from '../../wire/edit/edit-dialect.ts';
 import type { EditDialect, EditRequest } from '../../wire/edit/edit-request.ts';
 import { parseDiff } from '../../wire/edit/inception-edit.ts';
 import type { Usage } from '../../wire/event.ts';
+import { answerText, foldStream } from '../../wire/fold.ts';
 import {
   type CodePlace,
   parsePlace,
@@ -99,22 +100,13 @@ async function predict(
   const secrets = new Map<string, string>();
   const masked = maskRequest(request, secrets);
   const restoring = new SecretRestorer(secrets);
-  let answer = '';
-  let usage: Usage | undefined;
-  let whole = false;
-  for await (const event of predictEdit(model, dialect, masked, {
-    transport,
-    signal: io.signal,
-    maxTokens: MAX_TOKENS,
-  })) {
-    if (event.type === 'text') answer += event.text;
-    else if (event.type === 'usage') usage = event.usage;
-    else if (event.type === 'error') throw event.error;
-    else if (event.type === 'finish') whole = event.reason === 'stop';
-  }
-  io.signal.throwIfAborted();
-  const region = whole ? readEditAnswer(dialect, masked, answer) : undefined;
-  return { region: region === undefined ? undefined : restoring.push(region) + restoring.end(), usage };
+  const { signal } = io;
+  const answer = await foldStream(predictEdit(model, dialect, masked, { transport, signal, maxTokens: MAX_TOKENS }));
+  if (answer.error) throw answer.error;
+  signal.throwIfAborted();
+  const region = answer.finish === 'stop' ? readEditAnswer(dialect, masked, answerText(answer)) : undefined;
+  const restored = region === undefined ? undefined : restoring.push(region) + restoring.end();
+  return { region: restored, usage: answer.usage };
 }
 
 /** The whole file after the edit, with its own line breaks. */

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from '../../base/abort.ts';
 import { SerialQueue } from '../../base/serial-queue.ts';
 import type { Log } from '../../gateway/accounting/log.ts';
 import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
@@ -87,7 +88,7 @@ export class Primary {
   async end(hurry: AbortSignal): Promise<void> {
     this.#end.abort();
     const { delayMs, drainMs } = this.#options;
-    hurry.addEventListener('abort', () => {
+    onAbort(hurry, () => {
       for (const id of this.#workers.keys()) this.#send(id, { type: 'hurry' });
     });
     await Promise.all([...this.#workers.values()].map((each) => this.#stop(each, delayMs, false, delayMs + drainMs)));

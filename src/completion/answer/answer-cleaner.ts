@@ -21,7 +21,7 @@ export function hasForeignText(text: string, code: string): boolean {
   return FOREIGN.some((pattern) => text.search(pattern) >= 0 && code.search(pattern) < 0);
 }
 
-/** What one line of an answer becomes. */
+/** The result for one line of an answer. */
 export interface CleanLine {
   /** `undefined`: nothing of the line is left. */
   readonly text: string | undefined;
@@ -32,11 +32,11 @@ export interface CleanLine {
 const NOTHING: CleanLine = { text: undefined, ends: false };
 const END: CleanLine = { text: undefined, ends: true };
 
-/** Removes what is not code from an answer, line by line: control text, fences, prose around code. */
+/** Removes text that is not code from an answer, line by line: control text, fences, prose around code. */
 export class AnswerCleaner {
-  /** Whether the document near the caret contains a text. What it contains may be in the answer. */
+  /** Whether the document near the caret contains a text. Such text may be in the answer. */
   readonly #has: (text: string) => boolean;
-  /** What is not code here: neither in prose and comments, no sentences in strings. */
+  /** The text that is not code here: neither in prose and comments, no sentences in strings. */
   readonly #removes: { readonly fences: boolean; readonly sentences: boolean };
   #fenced = false;
   /** A line with text was returned. */

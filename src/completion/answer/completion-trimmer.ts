@@ -20,7 +20,7 @@ export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
-  /** Lines after the caret's line, as far as they show what is closed there. Absent: they are not known. */
+  /** Lines after the caret's line, as far as they show which brackets are closed there. Absent: they are not known. */
   readonly after?: string;
   /** The lines before the caret's line that are not blank, as far as they matter; the nearest one last. */
   readonly above: readonly string[];
@@ -90,7 +90,7 @@ export class CompletionTrimmer {
     return this.#finished;
   }
 
-  /** True if the answer was cut at a limit of lines or tokens: what follows is not known. */
+  /** True if the answer was cut at a limit of lines or tokens: the rest is not known. */
   get cut(): boolean {
     return this.#cut;
   }
@@ -189,7 +189,7 @@ export class CompletionTrimmer {
       if (over !== undefined && isDistinctive(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
     }
     const next = this.#scanner.copy().read(this.#lines.length > 0 ? `\n${line}` : line);
-    // What the line closes and opens again, such as `} else {`, is closed by what follows.
+    // A bracket that the line closes and opens again, such as `} else {`, is closed by a later line.
     const reopened = [...next.openedClosers];
     const closed = next.exits.filter(({ kind, closer }) => {
       const again = reopened.indexOf(closer);

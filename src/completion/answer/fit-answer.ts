@@ -12,7 +12,7 @@ export interface Surroundings {
   /** The caret's line before and after the caret. */
   readonly head: string;
   readonly tail: string;
-  /** Lines after the caret's line, as far as they show what is closed there. Absent: they are not known. */
+  /** Lines after the caret's line, as far as they show which brackets are closed there. Absent: they are not known. */
   readonly after?: string;
   /** The next line that is not blank. */
   readonly below: string | undefined;
@@ -32,7 +32,7 @@ export function fitAnswer(rest: string, around: Surroundings, goesOn = false): F
   return fitted === undefined || fitted.text.trim() === '' ? undefined : fitted;
 }
 
-/** A line comment at the end of an answer would contain what remains of the tail. It stays if nothing remains. */
+/** A line comment at the end of an answer would contain the rest of the tail. It stays if nothing remains. */
 function withoutHidingComment(aligned: FittedAnswer, around: Surroundings, goesOn: boolean): FittedAnswer | undefined {
   const { tail } = around;
   const remains = tail.slice(aligned.replaceAfter).trim();
@@ -62,12 +62,12 @@ function commentStart(text: string, { language, caret }: Surroundings): number {
   return -1;
 }
 
-/** The tail has no code: the lines below continue what is before the caret. */
+/** The tail has no code: the lines below continue the text before the caret. */
 const NO_CODE = /^(?:[\s)\]}"'`>;,]|\*\/|-->)*$/;
 /** Lines that only close something: brackets, a comment, a string, a fence, an element. */
 const CLOSES = /^\s*(?:[)\]}]|\*\/|-->|"""|'''|```|~~~|<\/)/;
 
-/** Cuts before a line that closes what the next line of the document closes already. */
+/** Cuts before a line that closes a bracket that the next line of the document closes already. */
 function withoutClosersBelow(rest: string, { language, caret, tail, below }: Surroundings): string {
   if (below === undefined || !NO_CODE.test(tail)) return rest;
   const closesBlock = language.blockEnds?.test(below.trim()) === true;

@@ -50,7 +50,7 @@ export class IndentationRepair {
   #lastWidth: number;
   /** The following lines cannot be less indented than the caret's line: they are in the same block. */
   readonly #sameBlock: boolean;
-  /** Indentation of the lines above around the caret's line, innermost first: of what is open, or of each block. */
+  /** Indentation of the lines above around the caret's line, innermost first: of open brackets, or of each block. */
   readonly #around: readonly number[];
   /** A line of the answer was indented as far as the caret's line: the answer counts from the margin. */
   #fromMargin = false;
@@ -152,7 +152,7 @@ export class IndentationRepair {
     if (moved !== undefined || width <= this.#width(leadOf(previous)) || CONTINUES.test(text)) return false;
     const level = levelOf(before);
     const isSibling = this.#previousLevel === level || isCloser(previous.trimStart());
-    // What is after an opening bracket on the caret's line is deeper than this line.
+    // Lines after an opening bracket on the caret's line are deeper than this line.
     if (!isSibling || (level === 0 && this.#openInHead > 0)) return false;
     return ENDED.test(previous) || (/,\s*$/.test(previous) && ELEMENT.test(previous) && ELEMENT.test(text));
   }
@@ -167,7 +167,7 @@ export class IndentationRepair {
   /** The least indentation of a line after so many brackets from before the answer were closed. */
   #leastOutside(width: number, closed: number, closes: boolean): number {
     const usual = closed === 0 ? this.#base : (this.#around[closed - 1] ?? this.#base - closed * this.#unit());
-    // What is open may be above the known lines.
+    // The opening bracket may be above the known lines.
     const opener = this.#around[closed] ?? (this.#place.caret.openBrackets > closed ? 0 : undefined);
     // The caret's line may continue a statement, so that the next statement is less indented.
     const inBlock = opener !== undefined && !closes && width >= opener + this.#unit();

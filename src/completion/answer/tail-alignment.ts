@@ -7,7 +7,7 @@ export interface FittedAnswer {
   readonly replaceAfter: number;
 }
 
-/** The text around the caret, as far as it shows what is open and closed there. */
+/** The text around the caret, as far as it shows which brackets are open and closed there. */
 export interface BracketContext {
   readonly language: Language;
   readonly caret: BracketScanner;
@@ -21,8 +21,8 @@ export interface BracketContext {
 interface TailContext extends BracketContext {}
 
 /**
- * Aligns an answer with the rest of the caret's line. Both are divided at the closers of what was open at the caret.
- * As far as both close the same, the answer replaces the tail. What then remains of the tail is found in the answer,
+ * Aligns an answer with the rest of the caret's line. Both are divided at the closers of brackets that were open at
+ * the caret. As far as both close the same, the answer replaces the tail. The rest of the tail is found in the answer,
  * or stays after it; an answer that contradicts it is cut before the first closer.
  * @param goesOn more of the answer follows.
  */
@@ -59,7 +59,7 @@ export function alignWithTail(text: string, context: TailContext, goesOn: boolea
     head: around.head,
   });
   if (part !== undefined) return { text: before + part.text, replaceAfter: part.covers ? tail.length : tailEnd };
-  // The answer contradicts the tail after a closer. What is before the closer still fits.
+  // The answer contradicts the tail after a closer. The text before the closer still fits.
   const first = shared[0];
   return first === undefined ? undefined : { text: text.slice(0, first.own.at).trimEnd(), replaceAfter: 0 };
 }
@@ -80,8 +80,8 @@ function withQuotes(context: TailContext): TailContext {
 }
 
 /**
- * Whether an answer that closes what is open at the caret belongs before all of the tail: it opens the same again, or
- * it completes brackets and strings of which the text around it has only one half.
+ * Whether an answer that closes a bracket of the caret's line belongs before all of the tail: it opens the same again,
+ * or it completes brackets and strings of which the text around it has only one half.
  * @param own the state after the answer, from a mark at the caret.
  */
 export function fitsBefore(around: BracketContext, own: BracketScanner): boolean {
@@ -91,7 +91,7 @@ export function fitsBefore(around: BracketContext, own: BracketScanner): boolean
   return joined === without ? own.exits.length > 0 && own.isInsideTheSame(around.caret) : joined < without;
 }
 
-/** Number of brackets and strings that do not match, if the text after the caret follows what was read. */
+/** Number of brackets and strings that do not match, if the text after the caret follows the text so far. */
 function countFaults(scanner: BracketScanner, { language, caret, head, tail, after = '' }: BracketContext): number {
   scanner.read(tail);
   // The next line does not continue a line that leaves a bracket open if it is not further indented.
@@ -183,7 +183,7 @@ const ONLY_CLOSERS = /^[\s)\]}"'`>;,]*$/;
 const SEPARATOR = /^[;,]$/;
 const NO_SPACE_BEFORE = /^[\s,;.:)\]}>]/;
 
-/** Aligns what remains of the answer with what remains of the tail, which is not blank. */
+/** Aligns the rest of the answer with the rest of the tail, which is not blank. */
 function alignRest(after: string, rest: string, context: RestContext): AlignedRest | undefined {
   const code = rest.trim();
   const lineEnd = after.indexOf('\n');
@@ -199,7 +199,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
     return { text: joinTail(after.trimEnd().slice(0, -code.length), rest), covers: true };
   }
   if (remaining.length === 0 && ONLY_CLOSERS.test(code)) {
-    // Closers in what looks like a string: the answer has them before its last separator.
+    // Closers in text that looks like a string: the answer has them before its last separator.
     const closed = line.replace(/[;,]$/, '');
     if (closed !== line && endsWithCode(closed, code, context)) return { text: line + more, covers: true };
   }
@@ -210,7 +210,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   }
   if (more.trim() !== '') return alignElement(after, code, context);
   if (line === '') return { text: '', covers: false };
-  // A separator with a blank is followed by what the tail has.
+  // A separator with a blank is followed by the text of the tail.
   if (/[;,]\s+$/.test(first) && !NO_SPACE_BEFORE.test(rest) && context.closerAt === undefined) {
     return { text: first, covers: false };
   }
@@ -253,7 +253,7 @@ function alignSeparator(line: string, more: string, rest: string, context: RestC
   return { text: whole.replace(/[;,]$/, ''), covers: false };
 }
 
-/** The tail has code that the answer does not end with: the answer is inserted before it, without what overlaps. */
+/** The tail has code that the answer does not end with: the answer is inserted before it, without the overlap. */
 function alignCode(whole: string, code: string, context: RestContext): AlignedRest | undefined {
   const { language, caret } = context;
   const quote = /^["'`]/.exec(code)?.[0];
@@ -268,17 +268,17 @@ function alignCode(whole: string, code: string, context: RestContext): AlignedRe
   if (caret === undefined && /[;{,]$|^[;,]/.test(line)) return undefined;
   const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
   if (tag !== undefined && openElements(line, tag) < 0) {
-    // What follows the end tag may be below already.
+    // The text after the end tag may be below already.
     const own = line.slice(0, line.indexOf(`</${tag}`));
     return own === '' || openElements(own, tag) !== 0 ? undefined : { text: own, covers: false };
   }
   return { text: line.replace(/;$/, ''), covers: false };
 }
 
-/** What follows a closer only once: an assignment, a type, a condition, a block. */
+/** Follows a closer only once: an assignment, a type, a condition, a block. */
 const ONCE = /^(?:=>|->|=(?!=)|:(?!:)|\?(?![.?])|\{)/;
 
-/** Whether the answer goes on after a closer with what the tail has there in another form. */
+/** Whether the answer continues after a closer with the text of the tail in another form. */
 function contradictsAfterCloser(line: string, code: string, { language, closerAt }: RestContext): boolean {
   if (closerAt !== undefined && closerAt < line.length) return true;
   const once = ONCE.exec(code)?.[0];
@@ -287,7 +287,7 @@ function contradictsAfterCloser(line: string, code: string, { language, closerAt
   return language.tags === true && !code.startsWith('>') && surplusAngle(line) >= 0 && surplusAngle(code) >= 0;
 }
 
-/** Index at which the answer closes what the tail closes too; the length of the line if it does not. */
+/** Index at which the answer closes a bracket that the tail closes too; the length of the line if it does not. */
 function contradictionAt(line: string, code: string, { language, closerAt = line.length }: RestContext): number {
   const hasAngles = (language.brackets || language.tags === true) && /^>(?!=)/.test(code);
   const angle = hasAngles ? surplusAngle(line) : -1;

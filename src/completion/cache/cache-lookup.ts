@@ -91,7 +91,7 @@ function goesOn({ done, cut, seen }: CachedAnswer): boolean {
 /** Number of characters before the caret that are scanned for open brackets, strings and comments. */
 const SCANNED = 4_000;
 
-/** What is around a caret now, as `fitAnswer` needs it. */
+/** The text around a caret now, as `fitAnswer` needs it. */
 export function surroundings(document: DocumentText, position: Position): Surroundings {
   const language = findLanguage(document.languageId);
   const text = textBefore(document, position, SCANNED);

@@ -1,3 +1,4 @@
+import { commonPrefix } from '../../base/text-change.ts';
 import type { Anchor } from '../document/anchor.ts';
 import type { CachedAnswer } from './suggestion-cache.ts';
 
@@ -48,10 +49,4 @@ function near(dismissed: Anchor, here: Anchor): boolean {
   if (!sameLine(dismissed, here)) return false;
   const shared = commonPrefix(dismissed.typed, here.typed);
   return dismissed.typed.length - shared + here.typed.length - shared < SUBSTANTIAL;
-}
-
-function commonPrefix(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && length < b.length && a[length] === b[length]) length++;
-  return length;
 }

@@ -10,7 +10,7 @@ export interface CachedAnswer {
   text: string;
   /** The answer is complete. */
   done: boolean;
-  /** A limit of lines or tokens ended the answer: what follows is not known. */
+  /** A limit of lines or tokens ended the answer: the rest is not known. */
   cut: boolean;
   /** The answer was on screen, so it may be shown again when the user deletes back into it. */
   seen: boolean;

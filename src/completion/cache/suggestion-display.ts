@@ -31,7 +31,7 @@ function insertedBy(change: DocumentChange, shown: DisplayedSuggestion): string 
   if (edit.end.line !== position.line || edit.end.character < position.character) return '';
   if (edit.end.character > position.character + replaceAfter) return '';
   const whole = edit.text.replaceAll('\r\n', '\n');
-  // An edit that starts before the text repeats what is there.
+  // An edit that starts before the text repeats the characters before it.
   const ahead = position.character - replaceBefore - edit.start.character;
   const text = ahead < 0 ? shown.text.slice(0, -ahead) + whole : whole.slice(ahead);
   return shown.text.startsWith(text) ? text : '';

@@ -33,7 +33,7 @@ export function outlineAt(document: DocumentText, line: number): Outline | undef
   return language.indentedBlocks === true ? outlineIndented(document, line) : outlineBraces(document, line, language);
 }
 
-/** What a file declares for others. */
+/** The declarations of a file for others. */
 export function outlineModule(document: DocumentText): Outline {
   const members: string[] = [];
   for (let line = 0; line < Math.min(document.lineCount, MAX_LINES); line++) {
@@ -160,7 +160,7 @@ function readMembers(document: DocumentText, body: At, language: Language): stri
   return members;
 }
 
-/** Methods of a Go type, and what a Rust type implements, are outside its declaration. */
+/** Methods of a Go type, and traits that a Rust type implements, are outside its declaration. */
 function methodsElsewhere(document: DocumentText, header: string, language: Language): string[] {
   const go = document.languageId === 'go' ? /^type (\w+)/.exec(header)?.[1] : undefined;
   const rust = document.languageId === 'rust' ? /\b(?:struct|enum) (\w+)/.exec(header)?.[1] : undefined;

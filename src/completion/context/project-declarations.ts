@@ -38,7 +38,7 @@ interface Answer {
 }
 
 /**
- * Finds the declarations in other files that code at the caret needs: of what the file imports, and of the names around
+ * Finds the declarations in other files that code at the caret needs: of its imports, and of the names around
  * the caret and their types.
  */
 export class ProjectDeclarations {
@@ -55,7 +55,7 @@ export class ProjectDeclarations {
     this.#answers.clear();
   }
 
-  /** @param report is called with what import paths and open files show, before the language is asked. */
+  /** @param report is called with the declarations in imported and open files, before the language is asked. */
   async find(
     { document, position }: { readonly document: DocumentText; readonly position: Position },
     signal: AbortSignal,

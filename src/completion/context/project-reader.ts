@@ -5,7 +5,7 @@ export interface DeclaredAt extends Position {
   readonly uri: string;
 }
 
-/** What an editor knows of the project. */
+/** The project as the editor knows it. */
 export interface ProjectReader {
   /**
    * The declarations of a name, or those of its type, from the language. Empty if the language has no provider. Need not

@@ -27,8 +27,8 @@ export interface Exit {
 const RECENT = 12;
 
 /**
- * Tracks brackets, strings, comments and interpolations. It is not a parser: it only detects what text closes and
- * leaves open, and is fast enough to run on every key press.
+ * Tracks brackets, strings, comments and interpolations. It is not a parser: it only detects which brackets a text
+ * closes and leaves open, and is fast enough to run on every key press.
  */
 export class BracketScanner {
   readonly #language: Language;
@@ -84,7 +84,7 @@ export class BracketScanner {
     return copy;
   }
 
-  /** What was closed since the mark although it was opened before it. */
+  /** Brackets that were closed since the mark although they were opened before it. */
   get exits(): readonly Exit[] {
     return this.#exits;
   }
@@ -120,7 +120,7 @@ export class BracketScanner {
     return length === other.#frames.length && this.#frames.every(({ end }, at) => end === other.#frames[at]?.end);
   }
 
-  /** Number of closers that do not match what is open, and of strings without an end, if a line ended here. */
+  /** Number of closers that match no open bracket, and of strings without an end, if a line ended here. */
   get faults(): number {
     return this.#mismatches + (this.inShortString ? 1 : 0);
   }
@@ -195,7 +195,7 @@ export class BracketScanner {
     this.#exits.push({ at: start, end: start + length, kind, closer, depth });
   }
 
-  /** Reads in a string or comment. Returns the index after what was read. */
+  /** Reads in a string or comment. Returns the index after it. */
   #literal(text: string, start: number, frame: Frame): number {
     const { kind, end, interpolation, raw } = frame;
     const short = kind === 'string' && this.#isShort(frame);

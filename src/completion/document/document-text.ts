@@ -1,8 +1,6 @@
-/** 0-based line and UTF-16 column, as in VS Code. */
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
+import type { Position } from '../../base/text-change.ts';
+
+export type { Position };
 
 /**
  * A document, read line by line on demand, so that the cost of a step depends only on the lines it
@@ -57,7 +55,7 @@ export function textAfter(document: DocumentText, position: Position, limit: num
   return out;
 }
 
-/** Maximum length of the lines after the caret's line that show what is closed there. */
+/** Maximum length of the lines after the caret's line that show which brackets are closed there. */
 const BALANCED = 1_000;
 
 /** Whole lines after `line`, joined by LF. */

@@ -32,7 +32,7 @@ export interface Language {
   readonly blockEnds?: RegExp;
   /** A line that is code even if the text before it is not known, which may end in a string of several lines. */
   readonly definition?: RegExp;
-  /** True if a block is what is indented after a colon. */
+  /** True if the lines of a block are those that are indented after a colon. */
   readonly indentedBlocks?: boolean;
   /** Prose: brackets and indentation follow no grammar. */
   readonly prose?: boolean;

@@ -1,3 +1,4 @@
+import type { TextChange } from '../../base/text-change.ts';
 import type { DocumentText, Position } from './document-text.ts';
 
 export interface SuggestRequest {
@@ -36,10 +37,6 @@ export interface Suggestion {
 /** An edit as reported by VS Code. Several carets make several changes. */
 export interface DocumentChange {
   readonly uri: string;
-  readonly changes: readonly {
-    readonly start: Position;
-    readonly end: Position;
-    readonly text: string;
-  }[];
+  readonly changes: readonly TextChange[];
   readonly reason?: 'undo' | 'redo';
 }

@@ -110,13 +110,13 @@ function isAbove({ start, removed, text }: TrackedChange, line: number): boolean
 }
 
 /** The edit after a change; the same object if it is not affected. */
-export function rebaseEdit<E extends FoundEdit>(edit: E, uri: string, change: TrackedChange): E | 'done' | 'gone' {
+export function rebaseEdit<E extends FoundEdit>(edit: E, uri: string, change: TrackedChange): E | 'done' | 'conflict' {
   if (edit.uri !== uri) return edit;
   const replacements: Replacement[] = [];
   let affected = false;
   for (const replacement of edit.replacements) {
     const rebased = rebaseReplacement(replacement, change);
-    if (rebased.kind === 'gone') return 'gone';
+    if (rebased.kind === 'conflict') return 'conflict';
     if (rebased.kind === 'kept') replacements.push(rebased.replacement);
     affected ||= rebased.kind === 'done' || rebased.replacement !== replacement;
   }

@@ -1,6 +1,6 @@
+import { comparePositions, textBetween } from '../../base/text-change.ts';
 import type { DocumentText } from '../document/document-text.ts';
 import type { NextEdit, Replacement } from './next-edit.ts';
-import { comparePositions, textBetween } from './tracked-document.ts';
 
 /** An edit that a source found. */
 export type FoundEdit = Omit<NextEdit, 'id' | 'following'>;
@@ -40,12 +40,12 @@ function isThere(document: DocumentText, { start, expected, text }: Replacement)
 }
 
 /** True if the document has the text that the replacement was made for. */
-export function isExpected(document: DocumentText, { start, end, expected }: Replacement): boolean {
+export function isExpected(document: DocumentText, replacement: Replacement): boolean {
+  const { start, end, expected } = replacement;
   if (end.line >= document.lineCount || comparePositions(start, end) > 0) return false;
-  const lines: string[] = [];
-  for (let line = start.line; line <= end.line; line++) lines.push(document.lineAt(line));
-  const within = start.character <= (lines[0]?.length ?? 0) && end.character <= (lines.at(-1)?.length ?? 0);
-  return within && textBetween(lines, start.character, end.character) === expected;
+  const lineAt = (line: number) => document.lineAt(line);
+  const within = start.character <= lineAt(start.line).length && end.character <= lineAt(end.line).length;
+  return within && textBetween(lineAt, replacement) === expected;
 }
 
 export function sameReplacements(a: FoundEdit, b: FoundEdit): boolean {

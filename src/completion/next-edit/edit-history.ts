@@ -1,3 +1,4 @@
+import { moveLine } from '../../base/text-change.ts';
 import type { TrackedChange } from './tracked-document.ts';
 
 /** Changes of nearby lines within this time are one edit. */
@@ -42,7 +43,7 @@ export class EditHistory {
   /** Lines of changes in documents of which the earlier text is not known, oldest first. */
   readonly #touched = new Map<string, number>();
 
-  /** A line was changed, and what it was before is not known. */
+  /** A line was changed, and its earlier text is not known. */
   touch(uri: string, line: number): void {
     this.#touched.delete(uri);
     this.#touched.set(uri, line);
@@ -68,7 +69,7 @@ export class EditHistory {
     const delta = after.length - before.length;
     const gapLine = (line: number): string => lines[line < start.line ? line : line + delta] ?? '';
     const merged = recent ? mergeEdits(last.edit, edit, COALESCED_LINES, gapLine) : undefined;
-    this.#move(uri, start.line, delta);
+    this.#move(uri, change);
     if (last !== undefined && merged !== undefined) {
       this.#entries = this.#entries.filter((entry) => entry !== last);
       if (sameLines(merged.before, merged.after)) this.#numbers.set(uri, last.number - 1);
@@ -156,15 +157,13 @@ export class EditHistory {
   }
 
   /** A change that is not kept separates the edits before and after it. */
-  #skip(uri: string, { start, before, after }: TrackedChange): void {
+  #skip(uri: string, change: TrackedChange): void {
     this.#numbers.set(uri, (this.#numbers.get(uri) ?? 0) + 1);
-    this.#move(uri, start.line, after.length - before.length);
+    this.#move(uri, change);
   }
 
-  #move(uri: string, from: number, delta: number): void {
-    if (delta === 0) return;
-    for (const entry of this.#entries)
-      if (entry.edit.uri === uri && entry.line > from) entry.line = Math.max(from, entry.line + delta);
+  #move(uri: string, change: TrackedChange): void {
+    for (const entry of this.#entries) if (entry.edit.uri === uri) entry.line = moveLine(entry.line, change);
   }
 }
 

@@ -1,12 +1,8 @@
-import { diffArrays } from 'diff';
+import { findHunks } from '../../base/hunks.ts';
+import { commonPrefix, endOfText, equalEnds, offsetIn, type TextRange } from '../../base/text-change.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { NextEdit, Replacement } from './next-edit.ts';
 import { displayWidth } from './text-width.ts';
-
-export interface Span {
-  readonly start: Position;
-  readonly end: Position;
-}
 
 /** Text that is shown directly after a column. */
 export interface InlineText {
@@ -27,7 +23,7 @@ export interface BesideText {
 /** How an edit is drawn without moving a line. */
 export interface EditLayout {
   /** Removed text. */
-  readonly struck: readonly Span[];
+  readonly struck: readonly TextRange[];
   /** New words in their place. */
   readonly inline: readonly InlineText[];
   /** New lines beside the code. */
@@ -70,7 +66,7 @@ export function textInsertedAt(edit: NextEdit, caret: Position): string | undefi
   const [replacement, ...others] = edit.replacements;
   if (replacement === undefined || others.length > 0) return undefined;
   const { expected, text } = replacement;
-  const offset = offsetIn(replacement, caret);
+  const offset = offsetIn(expected, replacement.start, caret);
   if (offset === undefined || text.length <= expected.length) return undefined;
   const kept = expected.length - offset;
   if (!text.startsWith(expected.slice(0, offset)) || !text.endsWith(expected.slice(offset))) return undefined;
@@ -82,9 +78,7 @@ export function editPosition(edit: NextEdit, document: DocumentText): Position {
   const [replacement] = edit.replacements;
   if (replacement === undefined) return { line: 0, character: 0 };
   const { start, expected, text } = replacement;
-  let same = 0;
-  while (same < expected.length && expected[same] === text[same]) same += 1;
-  const position = advance(start, expected.slice(0, same));
+  const position = endOfText(start, expected.slice(0, commonPrefix(expected, text)));
   if (textInsertedAt(edit, position) !== undefined) return position;
   const line = document.lineAt(position.line);
   if (line.slice(0, position.character).trim() !== '') return position;
@@ -97,25 +91,6 @@ export function editPosition(edit: NextEdit, document: DocumentText): Position {
 export function nearestReplacement(edit: NextEdit, line: number): Replacement | undefined {
   const distance = ({ start, end }: Replacement) => Math.max(start.line - line, line - end.line, 0);
   return [...edit.replacements].sort((a, b) => distance(a) - distance(b))[0];
-}
-
-/** The position after `text`, which starts at `start`. */
-export function advance(start: Position, text: string): Position {
-  const lines = text.split('\n');
-  const last = lines.at(-1) ?? '';
-  return {
-    line: start.line + lines.length - 1,
-    character: last.length + (lines.length === 1 ? start.character : 0),
-  };
-}
-
-function offsetIn({ start, end, expected }: Replacement, { line, character }: Position): number | undefined {
-  if (line < start.line || line > end.line) return undefined;
-  const lines = expected.split('\n');
-  const column = line === start.line ? character - start.character : character;
-  const row = line - start.line;
-  if (column < 0 || column > (lines[row]?.length ?? -1)) return undefined;
-  return lines.slice(0, row).reduce((sum, each) => sum + each.length + 1, column);
 }
 
 /** Replacements that share a line are drawn together. */
@@ -145,11 +120,7 @@ function changedLines(replacements: readonly Replacement[], document: DocumentTe
 }
 
 function withoutEqualEnds(line: number, before: readonly string[], after: readonly string[]): ChangedLines {
-  let head = 0;
-  while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
-  let tail = 0;
-  const most = Math.min(before.length, after.length) - head;
-  while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  const { head, tail } = equalEnds(before, after);
   return {
     line: line + head,
     before: before.slice(head, before.length - tail),
@@ -158,7 +129,7 @@ function withoutEqualEnds(line: number, before: readonly string[], after: readon
 }
 
 interface Drawing {
-  readonly struck: Span[];
+  readonly struck: TextRange[];
   readonly inline: InlineText[];
   readonly beside: BesideText[];
   readonly marked: number[];
@@ -190,14 +161,14 @@ function layOut(drawing: Drawing, changed: ChangedLines, document: DocumentText,
   drawing.unseen.after += after.length;
 }
 
-function wholeLine(line: number, text: string): Span {
+function wholeLine(line: number, text: string): TextRange {
   const indent = text.length - text.trimStart().length;
   return { start: { line, character: indent === text.length ? 0 : indent }, end: { line, character: text.length } };
 }
 
 /** Changed words in place; undefined: too many changes, or the caret would move. */
 function inWords({ line, before, after }: ChangedLines, caret: Position | undefined) {
-  const struck: Span[] = [];
+  const struck: TextRange[] = [];
   const inline: InlineText[] = [];
   for (const [row, text] of before.entries()) {
     const places = changedPlaces(text, after[row] ?? '');
@@ -221,21 +192,19 @@ interface Place {
 /** The columns of a line that change, word by word. Places with only a space between them are one. */
 function changedPlaces(before: string, after: string): readonly Place[] | undefined {
   if (before.length + after.length > MAX_COMPARED) return undefined;
-  const changes = diffArrays(before.match(WORD) ?? [], after.match(WORD) ?? [], { maxEditLength: MAX_DIFFERENCES });
+  const words = before.match(WORD) ?? [];
+  const hunks = findHunks(words, after.match(WORD) ?? [], { maxEditLength: MAX_DIFFERENCES });
   const places: Place[] = [];
-  let column = 0;
-  for (const { added, removed, value } of changes ?? []) {
-    const text = value.join('');
-    const from = column;
-    if (!added) column += text.length;
-    if (!added && !removed) continue;
+  const widthOf = (some: readonly string[]) => some.reduce((sum, { length }) => sum + length, 0);
+  for (const hunk of hunks ?? []) {
+    const from = widthOf(words.slice(0, hunk.from));
+    const place = { from, to: from + widthOf(hunk.before), text: hunk.after.join('') };
     const last = places.at(-1);
     const between = last && before.slice(last.to, from);
-    const place = { from, to: column, text: added ? text : '' };
     if (last === undefined || between === undefined || between.trim() !== '') places.push(place);
-    else places[places.length - 1] = { from: last.from, to: column, text: last.text + between + place.text };
+    else places[places.length - 1] = { from: last.from, to: place.to, text: last.text + between + place.text };
   }
-  return changes && places;
+  return hunks && places;
 }
 
 /** New lines at a common column beside the old ones and the lines below; undefined: there is not enough space. */

@@ -13,7 +13,7 @@ const REMEMBERED_MS = 600_000;
 /** No model is asked for this long after a rejection. */
 const COOL_DOWN_MS = 5_000;
 
-/** How soon after a change an edit is looked for, from what the user did with earlier ones. */
+/** How soon after a change an edit is looked for: later if the user rejected earlier ones. */
 export class EditRate {
   readonly #clock: Clock;
   #verdicts: { readonly at: number; readonly factor: number }[] = [];

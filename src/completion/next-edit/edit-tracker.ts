@@ -1,3 +1,4 @@
+import { equalEnds } from '../../base/text-change.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
 import type { Snippet } from '../prompt/context.ts';
@@ -65,7 +66,7 @@ export class EditTracker {
     return found;
   }
 
-  /** Returns false if what has changed is not known: the document was not followed until now. */
+  /** Returns false if the change is not known: the document was not followed until now. */
   apply(
     change: DocumentChange,
     document: DocumentText,
@@ -113,11 +114,7 @@ export class EditTracker {
 
 function finishedEdit(edit: HistoryEdit, document: DocumentText, position: Position): FinishedEdit | undefined {
   const { before, after } = edit;
-  let from = 0;
-  while (from < before.length && from < after.length && before[from] === after[from]) from++;
-  let to = 0;
-  const most = Math.min(before.length, after.length) - from;
-  while (to < most && before.at(-1 - to) === after.at(-1 - to)) to++;
+  const { head: from, tail: to } = equalEnds(before, after);
   if (from + to >= Math.max(before.length, after.length)) return undefined;
   return {
     document,

@@ -1,3 +1,5 @@
+import { equalEnds } from '../../base/text-change.ts';
+
 /** A token of one line. White space is between tokens. */
 export interface Token {
   readonly kind: 'word' | 'number' | 'string' | 'mark' | 'comment';
@@ -13,8 +15,8 @@ const BLOCK_COMMENT = /^\s*(?:\/\*|\*(?:[\s/]|$))/;
 const WORD = /[\p{L}\p{N}_$]/u;
 
 /**
- * The words, numbers, strings and marks of a line, in any language. A string that does not end on its line is a mark and
- * what follows it. `comment`: what begins a comment up to the end of the line.
+ * The words, numbers, strings and marks of a line, in any language. A string that does not end on its line is read
+ * as a mark and the tokens after it. `comment`: the start of a comment up to the end of the line.
  */
 export function splitLine(line: string, comment: string | undefined): Token[] {
   const tokens: Token[] = [];
@@ -69,7 +71,7 @@ const KEYWORDS = new Set(
    type typeof undefined unless until use using val var void where while with yield`.split(/\s+/),
 );
 
-/** True for a word that says what a piece of code is about: a name, not a keyword and not a letter or two. */
+/** True for a name: not a keyword, and longer than two letters. */
 export function isName({ kind, text }: Token): boolean {
   return kind === 'word' && text.length >= 3 && !KEYWORDS.has(text.toLowerCase());
 }
@@ -79,7 +81,7 @@ export function isText({ kind, text }: Token): boolean {
   return kind === 'string' && /\p{L}{3}/u.test(text);
 }
 
-/** What changed in a line, in whole tokens: the text from `start` to `end` became `text`. */
+/** The change of a line, in whole tokens: the text `old` at `start` became `text`. */
 export interface LineChange {
   readonly tokens: readonly Token[];
   /** Tokens before and after the change. */
@@ -97,11 +99,8 @@ export interface LineChange {
 export function compareLines(before: string, after: string, comment: string | undefined): LineChange | undefined {
   const tokens = splitLine(before, comment);
   const others = splitLine(after, comment);
-  const most = Math.min(tokens.length, others.length);
-  let head = 0;
-  while (head < most && tokens[head]?.text === others[head]?.text) head++;
-  let tail = 0;
-  while (tail < most - head && tokens.at(-1 - tail)?.text === others.at(-1 - tail)?.text) tail++;
+  const texts = (all: readonly Token[]) => all.map(({ text }) => text);
+  const { head, tail } = equalEnds(texts(tokens), texts(others));
   const removed = tokens.slice(head, tokens.length - tail);
   const inserted = others.slice(head, others.length - tail);
   if (removed.length + inserted.length === 0) return undefined;

@@ -1,11 +1,10 @@
 import type { Disposable } from '../../base/disposable-store.ts';
+import type { TextRange } from '../../base/text-change.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
 
 /** Text of a document that is replaced. Lines and columns as in VS Code, line breaks of `text` and `expected` are LF. */
-export interface Replacement {
-  readonly start: Position;
-  readonly end: Position;
+export interface Replacement extends TextRange {
   /** The text between `start` and `end`. If the document has another text there, nothing is changed. */
   readonly expected: string;
   readonly text: string;
@@ -13,7 +12,7 @@ export interface Replacement {
 
 export type NextEditOrigin = 'rename' | 'quick-fix' | 'same-edit' | 'model';
 
-/** One suggestion: what is shown, accepted and rejected as a whole. */
+/** One suggestion. It is shown, accepted and rejected as a whole. */
 export interface NextEdit {
   /** Stays the same while the edit is shortened by typing or moved by changes elsewhere. */
   readonly id: number;
@@ -23,13 +22,13 @@ export interface NextEdit {
   readonly path?: string;
   /** At least one. In the order of the document, without overlaps, at most 30 lines. */
   readonly replacements: readonly Replacement[];
-  /** What accepting does, for the label: `rename to userId`. English template and values are translated by the front end. */
+  /** For the label, such as `rename to userId`. The front end writes it in the user's language. */
   readonly title: NextEditTitle;
   /** Number of further edits that follow after this one is accepted. */
   readonly following: number;
 }
 
-/** What the label says. `symbol`, `name`: as written in the code. */
+/** The values of the label. `name`: as written in the code. */
 export type NextEditTitle =
   | { readonly kind: 'rename'; readonly name: string }
   /** The language's own title of the quick fix. */
@@ -38,7 +37,7 @@ export type NextEditTitle =
   | { readonly kind: 'change'; readonly line: string }
   | { readonly kind: 'delete'; readonly lines: number };
 
-/** What a source needs to find edits: the change that the user has finished, and where the cursor is now. */
+/** The input of a source: the change that the user has finished, and the position of the cursor now. */
 export interface FinishedEdit {
   readonly document: DocumentText;
   readonly position: Position;
@@ -56,8 +55,8 @@ export interface NextEditSource {
 }
 
 /**
- * The engine of next edits as its front end uses it. The front end reports what happens, draws `current`, and says what
- * the user did with it.
+ * The engine of next edits as its front end uses it. The front end reports changes and the cursor, draws `current`, and
+ * reports whether the user accepted or rejected it.
  */
 export interface NextEditEngine extends Disposable {
   /** The edit to draw. It never turns into another one: it is undefined in between. */

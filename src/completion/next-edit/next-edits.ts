@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts';
+import { endOfText } from '../../base/text-change.ts';
 import { type Clock, delay, systemClock } from '../document/clock.ts';
 import type { CompletionSettings } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
@@ -16,7 +17,7 @@ import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
 import { Rejections } from './rejections.ts';
 import { SameEditSource } from './same-edit.ts';
-import { endOfText, type TrackedChange } from './tracked-document.ts';
+import type { TrackedChange } from './tracked-document.ts';
 
 export interface NextEditsDeps extends EditPredictorDeps {
   /** Besides the same edit at other places, which the engine finds itself. */
@@ -47,7 +48,7 @@ const SAME_KEY_MS = 40;
 /** Wait for a completion that is on its way. */
 const PENDING_MS = 100;
 const MAX_PENDING = 10;
-/** A model is asked without waiting longer for a source. What the source then finds is still offered. */
+/** A model is asked without waiting longer for a source. Edits that the source then finds are still offered. */
 const SOURCE_MS = 400;
 /** The same when the user asks, who would be told that there is none. */
 const MANUAL_SOURCE_MS = 1_500;
@@ -59,8 +60,8 @@ const SNIPPETS = 4;
 const MAX_IGNORED = 2;
 
 /**
- * Next edits without an editor. A front end reports changes and the cursor, draws `current`, and says what the user did
- * with it. All calls are synchronous and fast; edits are looked for when the user pauses.
+ * Next edits without an editor. A front end reports changes and the cursor, draws `current`, and reports whether
+ * the user accepted or rejected it. All calls are synchronous and fast; edits are looked for when the user pauses.
  */
 export class NextEdits implements NextEditEngine {
   readonly #deps: NextEditsDeps;
@@ -113,7 +114,7 @@ export class NextEdits implements NextEditEngine {
     return this.#predictor.problem;
   }
 
-  /** A key, the model or the settings changed: what failed may work now. */
+  /** A key, the model or the settings changed: a request that failed may work now. */
   reconsider(): void {
     this.#predictor.reconsider();
   }
@@ -163,12 +164,12 @@ export class NextEdits implements NextEditEngine {
   }
 
   ghostTextShown(shown: boolean): void {
-    const gone = this.#ghostText && !shown;
+    const hidden = this.#ghostText && !shown;
     this.#ghostText = shown;
     this.#refresh();
     // No model was asked beside ghost text.
     const idle = this.#chain.length === 0 && this.#cancelTimer === undefined;
-    if (gone && idle && this.#isRecent()) this.#schedule(this.#rate.wait(false));
+    if (hidden && idle && this.#isRecent()) this.#schedule(this.#rate.wait(false));
   }
 
   accepted(edit: NextEdit): void {
@@ -357,7 +358,7 @@ export class NextEdits implements NextEditEngine {
   }
 }
 
-/** The lines of the edit. What follows from it holds as long as they stay. */
+/** The lines of the edit. The edits that follow from it hold as long as they stay. */
 function basisOf({ document: { uri }, line, after }: FinishedEdit): Basis {
   return { uri, first: line, last: line + Math.max(0, after.length - 1) };
 }

@@ -1,5 +1,6 @@
+import { moveLine } from '../../base/text-change.ts';
 import type { Replacement } from './next-edit.ts';
-import { movedLine, type TrackedChange } from './tracked-document.ts';
+import type { TrackedChange } from './tracked-document.ts';
 
 /** After this many typed or deleted characters, lines count as different ones. As for dismissed completions. */
 const SUBSTANTIAL = 8;
@@ -39,8 +40,8 @@ export class Rejections {
     for (const lines of this.#rejected) {
       if (lines.uri !== uri || change.start.line > lines.last) continue;
       if (change.end.line >= lines.first) lines.changed += change.removed.length + change.text.length;
-      lines.first = movedLine(lines.first, change);
-      lines.last = movedLine(lines.last, change);
+      lines.first = moveLine(lines.first, change);
+      lines.last = moveLine(lines.last, change);
     }
     this.#rejected = this.#rejected.filter((lines) => lines.changed < SUBSTANTIAL);
   }

@@ -38,7 +38,7 @@ export class SameEditSource implements NextEditSource {
     const place = { document, line: last.line, comment };
     const pattern = repeatedPattern(last.change, [...others, ...this.#earlierChanges(document.uri, comment)]);
     if (pattern !== undefined) return findPattern(place, pattern);
-    // Of several lines that changed together, one says nothing about its copies.
+    // If several lines changed together, the copies of one of them need not change.
     return edit.before.length === 1 && edit.after.length === 1 ? findCopies(place, last.old, last.change) : [];
   }
 
@@ -71,7 +71,7 @@ function lineChanges(
   return last === undefined ? [] : [last, ...changed.filter((each) => each !== last)];
 }
 
-/** What a change has in common with an earlier one, if both replaced the same text with the same. */
+/** The common parts of a change and an earlier one, if both replaced the same text with the same. */
 function repeatedPattern(change: LineChange, earlier: readonly ChangedLine[]): Pattern | undefined {
   const same = earlier.find(({ change: { old, text } }) => old === change.old && text === change.text);
   return same === undefined ? undefined : commonPattern(same.change, change);
@@ -84,7 +84,7 @@ interface Place {
   readonly comment: string | undefined;
 }
 
-/** Text to replace, and what is around it: a token, or undefined for any word, number or string. */
+/** Text to replace, and the tokens around it. Undefined: any word, number or string. */
 interface Pattern {
   readonly old: string;
   readonly text: string;
@@ -180,7 +180,7 @@ function matchAt(line: string, tokens: readonly Token[], at: number, pattern: Pa
   const from = tokens[at - 1]?.end ?? line.length - line.trimStart().length;
   const to = tokens[at + removed]?.start ?? line.trimEnd().length;
   const spaces = line.slice(from, to);
-  // An inserted `await ` belongs to what follows it, an inserted `, signal` to what is before it.
+  // An inserted `await ` belongs to the text after it, an inserted `, signal` to the text before it.
   const start = old === '' && /\s$/.test(text) ? to : from + spaces.indexOf(old);
   if (old === '' && (line.startsWith(text, start) || line.slice(0, start).endsWith(text))) return undefined;
   // Between the tokens on both sides, there is the replaced text and white space only.
@@ -189,7 +189,7 @@ function matchAt(line: string, tokens: readonly Token[], at: number, pattern: Pa
 
 /** The other copies of a changed line, or else of the call that the change is in. */
 function findCopies(place: Place, old: string, change: LineChange): readonly FoundEdit[] {
-  // Another value at one place says nothing about the other places.
+  // If one place gets another value, the other places need not change.
   if (![...change.removed, ...change.inserted].some(isName)) return [];
   const call = enclosingCall(old, change);
   const found = isDistinctive(change.tokens, 3) ? copiesOfLine(place, old, change) : [];

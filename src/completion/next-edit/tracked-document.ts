@@ -1,15 +1,10 @@
-import type { DocumentText, Position } from '../document/document-text.ts';
+import { type ChangedLines, changeLines, lastFirst, type TextChange, textBetween } from '../../base/text-change.ts';
+import type { DocumentText } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
 
-/** A change with the text that it removed. Line breaks are LF. */
-export interface TrackedChange {
-  readonly start: Position;
-  readonly end: Position;
+/** A change with the text that it removed. */
+export interface TrackedChange extends TextChange, ChangedLines {
   readonly removed: string;
-  readonly text: string;
-  /** The changed lines, complete, before and after. The first one is `start.line` in both. */
-  readonly before: readonly string[];
-  readonly after: readonly string[];
 }
 
 /**
@@ -38,7 +33,7 @@ export class TrackedDocument {
   apply({ changes }: DocumentChange, document: DocumentText, applied: (change: TrackedChange) => void): boolean {
     this.#document = document;
     const tracked: TrackedChange[] = [];
-    for (const change of [...changes].sort((a, b) => comparePositions(b.start, a.start))) {
+    for (const change of lastFirst(changes)) {
       const one = this.#applyOne(change);
       if (one === undefined) return this.#readAgain();
       tracked.push(one);
@@ -47,19 +42,11 @@ export class TrackedDocument {
     return (this.lines.length === document.lineCount && this.#agrees(tracked)) || this.#readAgain();
   }
 
-  #applyOne({ start, end, text }: DocumentChange['changes'][number]): TrackedChange | undefined {
+  #applyOne({ start, end, text }: TextChange): TrackedChange | undefined {
     if (end.line >= this.lines.length) return undefined;
-    const before = this.lines.slice(start.line, end.line + 1);
-    const plain = text.replaceAll('\r\n', '\n');
-    const after = plain.split('\n');
-    const removed = textBetween(before, start.character, end.character);
-    const last = after.length - 1;
-    const tail = (before.at(-1) ?? '').slice(end.character);
-    after[0] = (before[0] ?? '').slice(0, start.character) + (after[0] ?? '');
-    after[last] = (after[last] ?? '') + tail;
-    if (before.length === 1 && after.length === 1) this.lines[start.line] = after[0];
-    else replaceLines(this.lines, start.line, before.length, after);
-    return { start, end, removed, text: plain, before, after };
+    const change = { start, end, text: text.replaceAll('\r\n', '\n') };
+    const removed = textBetween((line) => this.lines[line] ?? '', change);
+    return { ...change, removed, ...changeLines(this.lines, change) };
   }
 
   /** Compares the first and last line of each change with the document, in its order: the lines of each one move those below. */
@@ -80,41 +67,4 @@ export class TrackedDocument {
     for (let line = 0; line < lineCount; line++) this.lines.push(this.#document.lineAt(line));
     return false;
   }
-}
-
-export function comparePositions(a: Position, b: Position): number {
-  return a.line - b.line || a.character - b.character;
-}
-
-/** The text of some lines between a column of the first one and a column of the last one. */
-export function textBetween(lines: readonly string[], from: number, to: number): string {
-  const [first = ''] = lines;
-  if (lines.length <= 1) return first.slice(from, to);
-  return [first.slice(from), ...lines.slice(1, -1), (lines.at(-1) ?? '').slice(0, to)].join('\n');
-}
-
-/** The end of a text that begins at `start`. */
-export function endOfText(start: Position, text: string): Position {
-  const lastBreak = text.lastIndexOf('\n');
-  if (lastBreak < 0) return { line: start.line, character: start.character + text.length };
-  let breaks = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) breaks++;
-  return { line: start.line + breaks, character: text.length - lastBreak - 1 };
-}
-
-/** `splice` with any number of lines: a spread of more than about 100,000 arguments throws. */
-function replaceLines(lines: string[], at: number, count: number, replacement: readonly string[]): void {
-  if (replacement.length < 10_000) {
-    lines.splice(at, count, ...replacement);
-    return;
-  }
-  const rest = lines.splice(at);
-  for (const line of replacement) lines.push(line);
-  for (let index = count; index < rest.length; index++) lines.push(rest[index] ?? '');
-}
-
-/** The number of a line after a change. A line of the change itself keeps its number, as far as it is still there. */
-export function movedLine(line: number, { start, end, before, after }: TrackedChange): number {
-  if (line > end.line) return line + after.length - before.length;
-  return Math.min(line, start.line + after.length - 1);
 }

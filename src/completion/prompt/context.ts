@@ -9,7 +9,7 @@ export interface Snippet {
   /** 0-based line of the piece in its file, for a stable order; of a cell, its number. */
   readonly line: number;
   readonly text: string;
-  /** How likely the next line needs it: 1 for what the file imports, 2 for what is near the caret. Absent: 1. */
+  /** How likely the next line needs it: 1 for imports of the file, 2 for names near the caret. Absent: 1. */
   readonly score?: number;
   /** Language of a cell. */
   readonly languageId?: string;
@@ -18,7 +18,7 @@ export interface Snippet {
 /**
  * Finds context. Results that arrive too late are used for the next request. Should stop when `signal` fires.
  *
- * @param report is called with what is known so far, before the rest is.
+ * @param report is called with the snippets that are known so far, before the others are.
  */
 export type ContextSource = (
   place: { readonly document: DocumentText; readonly position: Position },
@@ -30,7 +30,7 @@ export type ContextSource = (
 const KINDS: Readonly<Record<Snippet['kind'], number>> = { declaration: 0, 'open-tab': 1, 'recent-edit': 2, cell: 3 };
 /** Length of a path comment without the path. */
 const PATH_CHARACTERS = 12;
-/** What is less likely needed is not added to a prompt that is in a cache. */
+/** Snippets that are less likely needed are not added to a prompt that is in a cache. */
 const ADDED_SCORE = 1.5;
 
 /**

@@ -44,7 +44,7 @@ interface Place {
 
 /**
  * The context of each document. It is gathered ahead of requests: when a document is shown, the cursor rests, or another
- * file changed. A request takes what is there.
+ * file changed. A request takes the context that is there.
  */
 export class KeptContext {
   readonly #clock: Clock;
@@ -87,7 +87,7 @@ export class KeptContext {
     this.#last.delete(uri);
   }
 
-  /** What was gathered for this place. Do not use what the user has turned off since then. */
+  /** The context that was gathered for this place. Kinds that the user has turned off since then are not used. */
   #find({ document: { uri }, scope }: Place, { wanted }: ContextOptions): Kept | undefined {
     const kept = this.#kept.get(uri);
     return kept?.wanted === wanted && kept.scope === scope ? kept : undefined;
@@ -142,7 +142,7 @@ export class KeptContext {
     const keep = (snippets: readonly Snippet[], complete: boolean) => {
       if ((this.#kept.get(uri)?.number ?? 0) > number) return;
       const candidates = snippets.filter(({ path }) => !excluded(path));
-      // The first part of what is known has no place in a prompt that had all of it.
+      // A prompt that had all snippets does not get only the first ones.
       if (complete || before === undefined) {
         const chosen = chooseSnippets(candidates, room, before?.chosen);
         this.#kept.delete(uri);

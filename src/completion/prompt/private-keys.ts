@@ -12,10 +12,10 @@ const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** Two words that are not separated by characters of Base64, or brackets and other signs of code. */
 const CODE = /[A-Za-z0-9][^A-Za-z0-9+/=]+[A-Za-z0-9]|[(){}[\]:_$&!?]/;
 
-/** Empty lines, and what is between quoted lines. */
+/** Empty lines, and the characters between quoted lines. */
 const BETWEEN_LINES = /^[\s'"`+,]*$/;
 
-/** The ranges of what may be the rest of a private key. */
+/** The ranges of text that may be the rest of a private key. */
 export function findKeyParts(text: string): [number, number][] {
   const parts: [number, number][] = [];
   for (const { 0: lines, index } of text.matchAll(BASE64_LINES)) {

@@ -1,7 +1,7 @@
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
-import type { SendFimRequest } from '../request/in-flight.ts';
+import type { SendFimRequest } from '../request/request-log.ts';
 import type { Snippet } from './context.ts';
 import {
   insertionContext,

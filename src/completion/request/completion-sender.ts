@@ -1,3 +1,5 @@
+import { onAbort } from '../../base/abort.ts';
+import type { Event } from '../../wire/event.ts';
 import { CompletionTrimmer } from '../answer/completion-trimmer.ts';
 import type { CachedAnswer, SuggestionCache } from '../cache/suggestion-cache.ts';
 import type { CaretView } from '../document/caret-view.ts';
@@ -12,10 +14,11 @@ import { SecretRestorer } from '../prompt/redact.ts';
 import type { SuggesterStateOwner } from '../suggester-state.ts';
 import type { NotSent } from '../trigger/trigger.ts';
 import { AdaptiveDebounce } from './adaptive-debounce.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
-import { type CompletionRequest, InFlightRequests, type RequestOutcome } from './in-flight.ts';
-import { type LastRequest, RequestLog, type SentRequest } from './request-log.ts';
-import { UsageBudget } from './usage-budget.ts';
+import { type ModelRequest, RequestEngine, type RequestOutcome, type RunningRequest } from './request-engine.ts';
+import type { SendFimRequest, SentRequest } from './request-log.ts';
+
+/** Sends a FIM request and yields the answer as it streams. Closes the connection when `signal` fires. */
+export type CompletionRequest = (fimRequest: SendFimRequest, signal: AbortSignal) => AsyncIterable<Event>;
 
 export interface CompletionSenderDeps {
   readonly fill: (model: CompletionModel) => CompletionRequest;
@@ -44,18 +47,23 @@ interface SendOptions {
   readonly basis?: CachedAnswer;
 }
 
-/** Sends requests, and counts, logs and caches their outcome. */
+interface AnswerRequest extends ModelRequest {
+  readonly sent: SentRequest;
+  readonly answer: CachedAnswer;
+  readonly basis: CachedAnswer | undefined;
+}
+
+/** Builds the requests for completions, and keeps their answers in the cache while they stream. */
 export class CompletionSender {
-  readonly inFlight: InFlightRequests;
+  readonly requests: RequestEngine<AnswerRequest>;
   readonly debounce: AdaptiveDebounce;
-  readonly budget: UsageBudget;
-  readonly circuit: CircuitBreaker;
-  readonly #log: RequestLog<SentRequest>;
   readonly #deps: CompletionSenderDeps;
+  readonly #clock: Clock;
   readonly #cache: SuggestionCache;
   readonly #state: SuggesterStateOwner;
   readonly #context: KeptContext;
   readonly #events: SendingEvents;
+  #waiting = new Set<() => void>();
 
   constructor(
     deps: CompletionSenderDeps,
@@ -67,21 +75,37 @@ export class CompletionSender {
     this.#cache = owners.cache;
     this.#state = owners.state;
     this.#events = events;
-    this.inFlight = new InFlightRequests(clock);
+    this.#clock = clock;
+    this.requests = new RequestEngine(clock, deps.log);
     this.debounce = new AdaptiveDebounce(clock);
-    this.budget = new UsageBudget(clock);
-    this.circuit = new CircuitBreaker(clock);
     this.#context = new KeptContext(clock, deps.context);
-    this.#log = new RequestLog(deps.log);
   }
 
-  get lastRequest(): LastRequest | undefined {
-    return this.#log.last;
+  /** The running request for an answer. */
+  requestFor(answer: CachedAnswer): RunningRequest<AnswerRequest> | undefined {
+    for (const running of this.requests.running) if (running.request.answer === answer) return running;
+    return undefined;
+  }
+
+  /** Resolves when any answer grows or ends, or after `ms`; with `false` if `signal` fired first. */
+  change(ms: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        cancel();
+        remove();
+        resolve(!signal.aborted);
+      };
+      const cancel = this.#clock.after(ms, done);
+      const remove = onAbort(signal, done);
+      this.#waiting.add(done);
+    });
   }
 
   documentClosed(uri: string): void {
     this.#context.forget(uri);
-    for (const flight of this.inFlight.flights) if (flight.uri === uri) flight.stop();
+    this.requests.stop(uri);
   }
 
   snippets({ document, position, model }: CaretView): Promise<readonly Snippet[]> {
@@ -111,23 +135,22 @@ export class CompletionSender {
       ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
-    if (!this.circuit.admits()) {
+    if (!this.requests.circuit.admits()) {
       // A next edit may have failed.
       if (this.#state.current.kind !== 'problem') this.#updateState();
       return false;
     }
     if (options.basis === undefined) this.#stopContradicted(place);
+    const { fimRequest, context, secrets } = prompt;
     const sent: SentRequest = {
       kind: 'fim',
       model: model.ref,
       languageId: document.languageId,
-      fimRequest: prompt.fimRequest,
-      context: prompt.context,
-      masked: prompt.secrets.size,
+      fimRequest,
+      context,
+      masked: secrets.size,
       reason: options.reason,
     };
-    this.#log.sent(sent);
-    this.budget.recordRequest();
     this.debounce.sent();
     this.#state.become({ kind: 'asking' });
     this.#start(place, prompt, sent, options.basis);
@@ -136,88 +159,86 @@ export class CompletionSender {
 
   #start(
     { document, position, model }: Place,
-    prompt: PromptRequest,
+    { fimRequest, secrets, site }: PromptRequest,
     sent: SentRequest,
     basis: CachedAnswer | undefined,
   ): void {
     const answer = this.#cache.open(document, position, model.ref);
     const { uri } = document;
-    const { resets } = this.circuit;
-    this.inFlight.send({
-      fill: this.#deps.fill(model),
-      fimRequest: prompt.fimRequest,
+    const fill = this.#deps.fill(model);
+    const trimmer = new CompletionTrimmer(site);
+    const restorer = new SecretRestorer(secrets);
+    const add = (text: string): void => {
+      trimmer.push(text);
+      this.#grow(answer, trimmer, uri);
+    };
+    this.requests.send({
       uri,
+      model,
+      sent,
       answer,
-      trimmer: new CompletionTrimmer(prompt.site),
-      restorer: new SecretRestorer(prompt.secrets),
-      grew: () => {
-        this.#cache.grew(answer);
-        this.#events.grew(answer, uri);
+      basis,
+      characters: fimRequest.prefix.length + fimRequest.suffix.length,
+      send: (signal) => fill(fimRequest, signal),
+      received: (text) => {
+        add(restorer.push(text));
+        return trimmer.enough;
       },
       ended: (outcome) => {
-        const current = resets === this.circuit.resets;
-        this.#handleOutcome(answer, sent, model, outcome, current);
-        const failed = current ? 'failed' : 'outdated';
-        this.#events.ended(answer, uri, outcome.error === undefined ? 'answered' : failed);
+        add(restorer.end());
+        const { stopped, error } = outcome;
+        trimmer.end(!stopped && error === undefined && outcome.answer.finish === 'stop');
+        answer.done = true;
+        answer.cut = trimmer.cut;
+        this.#grow(answer, trimmer, uri);
+        this.#handleOutcome(answer, outcome);
+        const failed = outcome.outdated ? 'outdated' : 'failed';
+        this.#events.ended(answer, uri, error === undefined ? 'answered' : failed);
+        this.#notifyWaiting();
       },
-      ...(basis === undefined ? {} : { basis }),
     });
   }
 
-  /** @param current whether nothing was reset since the request was sent. */
-  #handleOutcome(
-    answer: CachedAnswer,
-    sent: SentRequest,
-    model: CompletionModel,
-    outcome: RequestOutcome,
-    current: boolean,
-  ): void {
-    const { error, received, stopped } = outcome;
-    if (outcome.firstText !== undefined) this.debounce.answered(outcome.firstText);
-    this.#recordUsage(sent, model, outcome);
-    if (error !== undefined) {
-      this.budget.recordFailure();
-      if (current) this.circuit.failed(error);
-      // Do not cache a failure as an empty answer.
-      if (answer.text === '') this.#cache.delete(answer);
-    } else if (current) {
-      if (received > 0 || !stopped) this.circuit.succeeded();
-      else this.circuit.stopped();
+  #grow(answer: CachedAnswer, { text }: CompletionTrimmer, uri: string): void {
+    if (text.length === answer.text.length && !answer.done) return;
+    const grown = text.length > answer.text.length;
+    answer.text = text;
+    if (grown) {
+      this.#cache.grew(answer);
+      this.#events.grew(answer, uri);
     }
-    if (answer.text === '' && stopped && received === 0) this.#cache.delete(answer);
+    this.#notifyWaiting();
+  }
+
+  #notifyWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const done of waiting) done();
+  }
+
+  #handleOutcome(answer: CachedAnswer, { error, received, stopped, firstText }: RequestOutcome): void {
+    if (firstText !== undefined) this.debounce.answered(firstText);
+    // Do not cache a failure as an empty answer.
+    if (answer.text === '' && (error !== undefined || (stopped && received === 0))) this.#cache.delete(answer);
     this.#updateState();
   }
 
-  #recordUsage(sent: SentRequest, model: CompletionModel, outcome: RequestOutcome): void {
-    const { error, usage, received, stopped, firstText } = outcome;
-    const sentCharacters = sent.fimRequest.prefix.length + sent.fimRequest.suffix.length;
-    const cost = error === undefined ? this.budget.recordAnswer(model, usage, sentCharacters, received) : undefined;
-    this.#log.ended(sent, {
-      result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',
-      total: outcome.total,
-      characters: received,
-      ...(firstText === undefined ? {} : { firstText }),
-      ...(usage === undefined ? {} : { outputTokens: usage.output }),
-      ...(cost === undefined ? {} : { cost }),
-      ...(error === undefined ? {} : { problem: `${error.status} ${error.errorType}` }),
-    });
-  }
-
   #updateState(): void {
-    const open = this.circuit.open;
+    const { open } = this.requests.circuit;
     if (open !== undefined) {
       this.#state.become({ kind: 'problem', error: open.error, needsUser: open.needsUser });
-    } else if (this.inFlight.flights.size === 0) this.#state.become({ kind: 'ready' });
+    } else if (this.requests.running.size === 0) this.#state.become({ kind: 'ready' });
   }
 
   /** Stops requests whose answers contradict the typed text, when another request replaces them. */
   #stopContradicted({ document, position, model }: Place): void {
     const agreeing = new Set(this.#cache.find(document, position, model.ref).map(({ answer }) => answer));
-    for (const flight of this.inFlight.flights) {
-      if (flight.uri !== document.uri || agreeing.has(flight.answer)) continue;
-      if (flight.basis !== undefined && agreeing.has(flight.basis)) continue;
-      flight.stop();
-      this.debounce.judged(flight.answer.seen);
+    for (const { request, stop } of this.requests.running) {
+      const { uri, answer, basis } = request;
+      if (uri !== document.uri || agreeing.has(answer)) continue;
+      if (basis !== undefined && agreeing.has(basis)) continue;
+      stop();
+      this.debounce.judged(answer.seen);
     }
   }
 }

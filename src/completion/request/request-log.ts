@@ -1,6 +1,15 @@
 import type { EditDialect } from '../../wire/edit/edit-request.ts';
 import type { Snippet } from '../prompt/context.ts';
-import type { SendFimRequest } from './in-flight.ts';
+
+/** A FIM request without the model. */
+export interface SendFimRequest {
+  readonly prefix: string;
+  readonly suffix: string;
+  /** 1 to 1000. */
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+}
 
 interface SentToModel {
   readonly model: string;
@@ -12,7 +21,7 @@ interface SentToModel {
 /** A request for a completion exactly as it was sent, with masked secrets. */
 export interface SentRequest extends SentToModel {
   readonly kind: 'fim';
-  /** What was sent as context, from which files. */
+  /** The pieces of other files that were sent as context. */
   readonly context: readonly Snippet[];
   readonly fimRequest: SendFimRequest;
   readonly reason: 'typing' | 'invoke' | 'speculation';
@@ -40,13 +49,9 @@ export interface LoggedOutcome {
   readonly problem?: string;
 }
 
-interface Ended {
-  /** Absent while the request runs. */
-  readonly outcome?: LoggedOutcome;
-}
-
-export type LastRequest = SentRequest & Ended;
-export type LastEditRequest = SentEditRequest & Ended;
+/** `outcome`: absent while the request runs. */
+export type LastRequest<Sent = SentRequest> = Sent & { readonly outcome?: LoggedOutcome };
+export type LastEditRequest = LastRequest<SentEditRequest>;
 
 /** Logs one line per request, and keeps the last request in full for `Svc: Show Last Completion Request`. */
 export class RequestLog<Sent extends SentRequest | SentEditRequest> {
@@ -58,7 +63,7 @@ export class RequestLog<Sent extends SentRequest | SentEditRequest> {
     this.#write = write;
   }
 
-  get last(): (Sent & Ended) | undefined {
+  get last(): LastRequest<Sent> | undefined {
     if (this.#last === undefined || this.#outcome === undefined) return this.#last;
     return { ...this.#last, outcome: this.#outcome };
   }

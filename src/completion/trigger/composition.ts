@@ -5,11 +5,11 @@ const HALF_SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{S
 const BEYOND_ASCII = /[^\u0000-\u007f]/;
 
 /**
- * Detects text that an input method composes. VS Code has no event for it: an input method replaces what was just
- * typed, again and again (`n`, `に`, `にh`, `にほ`).
+ * Detects text that an input method composes. VS Code has no event for it: an input method replaces the text that was
+ * just typed, again and again (`n`, `に`, `にh`, `にほ`).
  */
 export class Composition {
-  /** What was typed last: a part of a line. */
+  /** The text that was typed last: a part of a line. */
   #typed: { readonly uri: string; readonly line: number; readonly from: number; readonly to: number } | undefined;
   #replaces = false;
 
@@ -28,7 +28,7 @@ export class Composition {
     this.#typed = { uri, line: start.line, from, to: start.character + text.length };
   }
 
-  /** Whether the text before the caret may be half of what is being composed. */
+  /** Whether the text before the caret may be half of a composed character. */
   isOpen(head: string): boolean {
     return this.#replaces || (this.#typed !== undefined && HALF_SYLLABLE.test(head));
   }

@@ -7,6 +7,7 @@ import type { EditDialect, EditRequest } from '../../wire/edit/edit-request.ts';
 import { parseInceptionEdit } from '../../wire/edit/inception-edit.ts';
 import { invalidRequest, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
+import { answerText, foldEvents } from '../../wire/fold.ts';
 import { optionalBoolean, requiredModel } from '../../wire/request-fields.ts';
 import { type Names, unknownModel } from '../dispatch/model-names.ts';
 import type { Candidate } from '../dispatch/models.ts';
@@ -108,13 +109,13 @@ async function* editEvents(
   request: EditRequest,
   events: AsyncIterable<Event>,
 ): AsyncGenerator<Event> {
-  let answer = '';
+  const texts: Event[] = [];
   for await (const event of events) {
-    if (event.type === 'text') answer += event.text;
+    if (event.type === 'text') texts.push(event);
     else if (event.type === 'finish') {
       // An answer that was cut could delete the rest of the region.
       const whole = event.reason === 'stop';
-      const region = whole ? readEditAnswer(dialect, request, answer) : undefined;
+      const region = whole ? readEditAnswer(dialect, request, answerText(foldEvents(texts))) : undefined;
       yield {
         type: 'text',
         part: 0,

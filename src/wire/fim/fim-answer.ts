@@ -15,7 +15,7 @@ import { answerCutShort, invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, Usage } from '../event.ts';
 import { brokenAnswer, type Finish, nativeReason, readFinish } from '../finish-reason.ts';
-import { foldEvents } from '../fold.ts';
+import { answerText, foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from '../format.ts';
 import { readFimUsage, writeChatUsage } from '../usage.ts';
 
@@ -174,7 +174,7 @@ export function writeFimAnswer(context: CompletionContext, events: readonly Even
   const answer = foldEvents(events);
   if (answer.error) throw answer.error;
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
-  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const text = answerText(answer);
   return defined({
     id: context.id,
     object: `${context.object ?? 'fim'}.completion`,

@@ -2,6 +2,7 @@ import { defined } from '../../base/json.ts';
 import type { Tool } from '../conversation.ts';
 import type { Event } from '../event.ts';
 import { type EventMapper, type Format, withEvents } from '../format.ts';
+import { joinTextData, PartNumbers, type TextData, type TextEvent } from '../part-numbers.ts';
 import { CALL_OPENINGS, type TextCall, TextCallParser } from './text-call-parser.ts';
 
 /*
@@ -180,16 +181,13 @@ export function withTextCalls(format: Format, tools: readonly Tool[]): Format {
   return withEvents(format, () => new CallsInText(tools));
 }
 
-type TextEvent = Extract<Event, { readonly type: 'text' }>;
-type PartEvent = Extract<Event, { readonly part: number }>;
-
 /** Turns calls in text parts into calls, and numbers the parts again. */
 class CallsInText implements EventMapper {
   readonly #splitter: TextCallSplitter;
-  readonly #parts = new Map<string, number>();
+  readonly #numbers = new PartNumbers();
   #textPart = 0;
   /** What came with the text that is held. */
-  #data: Pick<TextEvent, 'annotations' | 'logprobs'> = {};
+  #data: TextData = {};
   /** The server reads calls itself. */
   #isRead = false;
 
@@ -213,24 +211,20 @@ class CallsInText implements EventMapper {
       case 'error':
         return [...this.#released(this.#splitter.flush()), event];
       case 'discard':
-        return [{ ...event, call: this.#part(event.call, 'own') }];
+        return [{ ...event, call: this.#numbers.find(event.call, 'own') }];
       case 'reasoning':
       case 'reasoning-seal':
-        return [this.#numbered(event)];
+        return [this.#numbers.apply(event, 'own')];
       default:
         this.#isRead = true;
-        return [...this.#released(this.#splitter.flush()), this.#numbered(event)];
+        return [...this.#released(this.#splitter.flush()), this.#numbers.apply(event, 'own')];
     }
   }
 
   #text(event: TextEvent): Event[] {
-    if (this.#isRead) return [this.#numbered(event)];
+    if (this.#isRead) return [this.#numbers.apply(event, 'own')];
     this.#textPart = event.part;
-    const { annotations, logprobs } = this.#data;
-    this.#data = defined({
-      annotations: joinLists(annotations, event.annotations),
-      logprobs: joinLists(logprobs, event.logprobs),
-    });
+    this.#data = joinTextData(this.#data, event);
     return this.#released(this.#splitter.push(event.text));
   }
 
@@ -240,7 +234,7 @@ class CallsInText implements EventMapper {
     const events = this.#released(text);
     if (calls.length === 0) return [...events, event];
     const made = calls.flatMap((call, index): Event[] => {
-      const part = this.#part(index, 'call');
+      const part = this.#numbers.find(index, 'call');
       return [
         { type: 'tool-call', part, id: `call_${index}`, name: call.name },
         { type: 'tool-arguments', part, json: call.arguments, last: true },
@@ -253,24 +247,7 @@ class CallsInText implements EventMapper {
     const { annotations, logprobs } = this.#data;
     if (text === '') return [];
     this.#data = {};
-    const part = this.#part(this.#textPart, 'own');
+    const part = this.#numbers.find(this.#textPart, 'own');
     return [defined({ type: 'text' as const, part, text, annotations, logprobs })];
   }
-
-  #numbered<T extends PartEvent>(event: T): T {
-    return { ...event, part: this.#part(event.part, 'own') };
-  }
-
-  #part(old: number, kind: string): number {
-    const key = `${old} ${kind}`;
-    const known = this.#parts.get(key);
-    if (known !== undefined) return known;
-    const part = this.#parts.size;
-    this.#parts.set(key, part);
-    return part;
-  }
-}
-
-function joinLists<T>(before: readonly T[] | undefined, more: readonly T[] | undefined): readonly T[] | undefined {
-  return before === undefined || more === undefined ? (more ?? before) : [...before, ...more];
 }

@@ -10,7 +10,7 @@ import {
   textBefore,
 } from '../../../src/completion/document/document-text.ts';
 import type { Suggestion } from '../../../src/completion/document/suggestion.ts';
-import type { CompletionRequest } from '../../../src/completion/request/in-flight.ts';
+import type { CompletionRequest } from '../../../src/completion/request/completion-sender.ts';
 import { Suggester } from '../../../src/completion/suggester.ts';
 import type { Contestant } from './editor.ts';
 

@@ -1,4 +1,4 @@
-import type { CompletionRequest } from '../../../src/completion/request/in-flight.ts';
+import type { CompletionRequest } from '../../../src/completion/request/completion-sender.ts';
 import { SvcError } from '../../../src/wire/errors/svc-error.ts';
 import type { VirtualClock } from '../../completion/virtual-clock.ts';
 import type { Oracle } from './oracle.ts';

@@ -152,7 +152,7 @@ function follow(start: Truth, steps: readonly Step[]): void {
     assert.ok(known);
     const result: Rebased = rebased;
     if (each.do === 'disturb') {
-      assert.equal(result.kind, 'gone');
+      assert.equal(result.kind, 'conflict');
       return;
     }
     truth = taken.truth;

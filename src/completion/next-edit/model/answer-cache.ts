@@ -1,9 +1,9 @@
+import { endOfText, minimalChange } from '../../../base/text-change.ts';
 import type { DocumentText } from '../../document/document-text.ts';
 import { rebaseEdit } from '../edit-chain.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { Replacement } from '../next-edit.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
-import { endOfText, type TrackedChange } from '../tracked-document.ts';
+import type { TrackedChange } from '../tracked-document.ts';
 
 const KEPT = 16;
 /** After this long, the user is at something else. */
@@ -28,7 +28,7 @@ interface KnownEdits {
   readonly exact: boolean;
 }
 
-/** What a region was when a request was sent. It moves while the request runs. */
+/** The region as it was when a request was sent. It moves while the request runs. */
 export type PendingAnswer = Omit<CachedAnswer, 'edits'>;
 
 /** The answers of models. An answer still holds if the user has only typed a part of it, or something that it does not touch. */
@@ -88,10 +88,10 @@ function currentEdits(answer: CachedAnswer, document: DocumentText): KnownEdits 
   const rebased: FoundEdit[] = [];
   for (const edit of edits) {
     const state = rebaseEdit(edit, uri, change);
-    if (state === 'gone') return undefined;
+    if (state === 'conflict') return undefined;
     if (state !== 'done') rebased.push(moveEdit(state, first));
   }
-  // The user typed all of it, or where the model saw nothing to do: it is to be asked what comes next.
+  // The user typed all of it, or typed where the model changed nothing: the model is asked again.
   return rebased.length === 0 ? undefined : { edits: rebased, exact: false };
 }
 
@@ -99,17 +99,10 @@ function currentEdits(answer: CachedAnswer, document: DocumentText): KnownEdits 
 function changeBetween(before: readonly string[], after: readonly string[]): TrackedChange | undefined {
   const [old, now] = [before.join('\n'), after.join('\n')];
   if (old === now) return undefined;
-  const head = commonPrefix(old, now);
-  const tail = commonSuffix(old.slice(head), now.slice(head));
-  const removed = old.slice(head, old.length - tail);
-  const start = endOfText({ line: 0, character: 0 }, old.slice(0, head));
-  const end = endOfText(start, removed);
-  const text = now.slice(head, now.length - tail);
+  const change = minimalChange(old, now);
+  const { start, end, text } = change;
   return {
-    start,
-    end,
-    removed,
-    text,
+    ...change,
     before: before.slice(start.line, end.line + 1),
     after: after.slice(start.line, endOfText(start, text).line + 1),
   };

@@ -1,11 +1,11 @@
-import { diffArrays } from 'diff';
+import { findHunks, type Hunk } from '../../../base/hunks.ts';
+import { commonPrefix, commonSuffix } from '../../../base/text-change.ts';
 import { hasForeignText } from '../../answer/answer-cleaner.ts';
 import type { DocumentText } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { NextEditTitle, Replacement } from '../next-edit.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
-import { bracketCheck, type Hunk, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
+import { bracketCheck, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
 
 export interface Answer {
   /** As it is now: the user may have typed since the request. */
@@ -34,7 +34,7 @@ export function answerEdits(answer: Answer): readonly FoundEdit[] {
       !isWhiteSpaceOnly(hunk) &&
       !isReversal(hunk, edits) &&
       !touchesSecret(hunk, answer.masked) &&
-      !hasForeignText(hunk.text.join('\n'), hunk.old.join('\n')),
+      !hasForeignText(hunk.after.join('\n'), hunk.before.join('\n')),
   );
   const lines = Array.from({ length: document.lineCount }, (_, line) => document.lineAt(line));
   const isEven = bracketCheck(lines, findLanguage(document.languageId).line);
@@ -48,41 +48,23 @@ export function answerEdits(answer: Answer): readonly FoundEdit[] {
   ).map((hunk) => toEdit(answer, [hunk]));
 }
 
-function splitIntoHunks({ region, rewritten, first }: Answer): Hunk[] {
-  const [old, now] = [region.split('\n'), rewritten.split('\n')];
-  const hunks: Hunk[] = [];
-  let line = 0;
-  let removed: string[] = [];
-  let added: string[] = [];
-  const flush = (): void => {
-    if (removed.length + added.length > 0)
-      hunks.push({ first: first + line - removed.length, old: removed, text: added });
-    [removed, added] = [[], []];
-  };
-  for (const part of diffArrays(old, now)) {
-    if (part.added) added.push(...part.value);
-    else if (part.removed) {
-      removed.push(...part.value);
-      line += part.value.length;
-    } else {
-      flush();
-      line += part.value.length;
-    }
-  }
-  flush();
+/** Their lines are counted from the first one of the document. */
+function splitIntoHunks({ region, rewritten, first }: Answer): readonly Hunk[] {
+  const old = region.split('\n');
+  const hunks = (findHunks(old, rewritten.split('\n')) ?? []).map((hunk) => ({ ...hunk, from: first + hunk.from }));
   // Models stop early, or begin late: lines that are missing at an end of the region are not deleted.
   const last = first + old.length - (region.endsWith('\n') ? 1 : 0);
-  return hunks.filter((hunk) => hunk.text.length > 0 || (hunk.first > first && hunk.first + hunk.old.length < last));
+  return hunks.filter(({ from, before, after }) => after.length > 0 || (from > first && from + before.length < last));
 }
 
-function touchesSecret({ old, text }: Hunk, masked: readonly string[]): boolean {
-  return masked.some((each) => [...old, ...text].some((line) => line.includes(each.split('\n', 1)[0] ?? each)));
+function touchesSecret({ before, after }: Hunk, masked: readonly string[]): boolean {
+  return masked.some((each) => [...before, ...after].some((line) => line.includes(each.split('\n', 1)[0] ?? each)));
 }
 
 /** From the one nearest to the cursor downwards, then those above. */
 function nearestFirst(hunks: readonly Hunk[], cursor: number): readonly Hunk[] {
-  const distance = ({ first, old }: Hunk): number =>
-    Math.max(0, first - cursor, cursor - first - Math.max(0, old.length - 1));
+  const distance = ({ from, before }: Hunk): number =>
+    Math.max(0, from - cursor, cursor - from - Math.max(0, before.length - 1));
   let nearest = 0;
   for (const [index, hunk] of hunks.entries()) {
     const best = hunks[nearest];
@@ -104,24 +86,24 @@ function toEdit(answer: Answer, hunks: readonly Hunk[]): FoundEdit {
 }
 
 function editTitle(hunks: readonly Hunk[]): NextEditTitle {
-  for (const { old, text } of hunks) {
-    const changed = text.find(
-      (line, index) => line.trim() !== '' && (old.length !== text.length || line !== old[index]),
+  for (const { before, after } of hunks) {
+    const changed = after.find(
+      (line, index) => line.trim() !== '' && (before.length !== after.length || line !== before[index]),
     );
     if (changed !== undefined) return { kind: 'change', line: changed.trim() };
   }
-  return { kind: 'delete', lines: hunks.reduce((sum, { old }) => sum + old.length, 0) };
+  return { kind: 'delete', lines: hunks.reduce((sum, { before }) => sum + before.length, 0) };
 }
 
 function hunkReplacements(hunk: Hunk, answer: Answer): readonly Replacement[] {
-  const { first, old, text } = hunk;
-  if (old.length === text.length)
-    return old.flatMap((line, index) => {
-      const now = text[index] ?? '';
-      return line === now ? [] : [lineReplacement(first + index, line, now)];
+  const { from, before, after } = hunk;
+  if (before.length === after.length)
+    return before.flatMap((line, index) => {
+      const now = after[index] ?? '';
+      return line === now ? [] : [lineReplacement(from + index, line, now)];
     });
-  if (old.length === 0) return [insertion(first, text, answer)];
-  if (text.length === 0) return [deletion(first, old, answer)];
+  if (before.length === 0) return [insertion(from, after, answer)];
+  if (after.length === 0) return [deletion(from, before, answer)];
   return [blockReplacement(hunk)];
 }
 
@@ -181,14 +163,13 @@ function lineBefore(line: number, { first, region, above }: Answer): string {
 }
 
 /** Several lines that become more or fewer lines. Without the indentation that the first ones share. */
-function blockReplacement({ first, old, text }: Hunk): Replacement {
-  const [before, after] = [old.join('\n'), text.join('\n')];
-  const [firstOld = '', firstNew = ''] = [old[0], text[0]];
+function blockReplacement({ from, before, after }: Hunk): Replacement {
+  const [firstOld = '', firstNew = ''] = [before[0], after[0]];
   const indent = Math.min(firstOld.length - firstOld.trimStart().length, commonPrefix(firstOld, firstNew));
   return {
-    start: { line: first, character: indent },
-    end: { line: first + old.length - 1, character: old.at(-1)?.length ?? 0 },
-    expected: before.slice(indent),
-    text: after.slice(indent),
+    start: { line: from, character: indent },
+    end: { line: from + before.length - 1, character: before.at(-1)?.length ?? 0 },
+    expected: before.join('\n').slice(indent),
+    text: after.join('\n').slice(indent),
   };
 }

@@ -1,27 +1,21 @@
+import type { Hunk } from '../../../base/hunks.ts';
+import { minimalChange } from '../../../base/text-change.ts';
 import type { HistoryEdit } from '../edit-history.ts';
 import { splitLine } from '../line-tokens.ts';
-import { commonPrefix, commonSuffix } from '../rebase.ts';
-
-/** Lines that an edit replaces with others. `first`: in the document. */
-export interface Hunk {
-  readonly first: number;
-  readonly old: readonly string[];
-  readonly text: readonly string[];
-}
 
 /** True if nothing but white space changes. */
-export function isWhiteSpaceOnly({ old, text }: Hunk): boolean {
-  return old.join('').replace(/\s/g, '') === text.join('').replace(/\s/g, '');
+export function isWhiteSpaceOnly({ before, after }: Hunk): boolean {
+  return before.join('').replace(/\s/g, '') === after.join('').replace(/\s/g, '');
 }
 
 /** An edit of the user, and its first line as the document is now. */
 export type PlacedEdit = HistoryEdit & { readonly line: number };
 
-/** True if the hunk deletes what the user just typed, or restores what the user just deleted. */
+/** True if the hunk deletes text that the user just typed, or restores text that the user just deleted. */
 export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
-  const mine = core(hunk.old, hunk.text);
+  const mine = core(hunk.before, hunk.after);
   return edits.some((edit) => {
-    const near = hunk.first <= edit.line + edit.after.length && hunk.first + hunk.old.length >= edit.line;
+    const near = hunk.from <= edit.line + edit.after.length && hunk.from + hunk.before.length >= edit.line;
     if (!near) return false;
     const own = core(edit.before, edit.after);
     const restores = mine.inserted === '' || own.removed.includes(mine.inserted);
@@ -30,15 +24,10 @@ export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
   });
 }
 
-/** What is removed and inserted between the text that stays at both ends. */
+/** The removed and inserted text, without the text that stays at both ends. */
 function core(old: readonly string[], text: readonly string[]) {
-  const [before, after] = [old.join('\n'), text.join('\n')];
-  const head = commonPrefix(before, after);
-  const tail = commonSuffix(before.slice(head), after.slice(head));
-  return {
-    removed: before.slice(head, before.length - tail).trim(),
-    inserted: after.slice(head, after.length - tail).trim(),
-  };
+  const change = minimalChange(old.join('\n'), text.join('\n'));
+  return { removed: change.removed.trim(), inserted: change.text.trim() };
 }
 
 const PAIRS = ['()', '[]', '{}'] as const;
@@ -60,7 +49,7 @@ export function bracketCheck(
   let whole: Balance | undefined;
   return (hunks) => {
     const change = PAIRS.map((_, kind) =>
-      hunks.reduce((sum, { old, text }) => sum + balance(text, comment, kind) - balance(old, comment, kind), 0),
+      hunks.reduce((sum, { before, after }) => sum + balance(after, comment, kind) - balance(before, comment, kind), 0),
     );
     if (change.every((each) => each === 0)) return true;
     if (lines.length > MAX_COUNTED) return false;

@@ -1,14 +1,19 @@
 import { readEditAnswer, writeEditPrompt } from '../../../wire/edit/edit-dialect.ts';
 import type { EditDialect, EditRequest } from '../../../wire/edit/edit-request.ts';
-import { asSvcError, type SvcError } from '../../../wire/errors/svc-error.ts';
-import type { Event, FinishReason, Usage } from '../../../wire/event.ts';
+import type { Event } from '../../../wire/event.ts';
+import { answerText } from '../../../wire/fold.ts';
 import type { Clock } from '../../document/clock.ts';
 import type { CompletionModel, CompletionSettings } from '../../document/completion-settings.ts';
 import type { DocumentText, Position } from '../../document/document-text.ts';
 import { insideSecret } from '../../prompt/redact.ts';
-import { CircuitBreaker, type OpenCircuit } from '../../request/circuit-breaker.ts';
-import { type LastEditRequest, RequestLog, type SentEditRequest } from '../../request/request-log.ts';
-import { UsageBudget } from '../../request/usage-budget.ts';
+import type { OpenCircuit } from '../../request/circuit-breaker.ts';
+import {
+  type ModelRequest,
+  RequestEngine,
+  type RequestOutcome,
+  type SharedLimits,
+} from '../../request/request-engine.ts';
+import type { LastEditRequest, SentEditRequest } from '../../request/request-log.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { EditTracker } from '../edit-tracker.ts';
 import { AnswerCache, moveEdit, type PendingAnswer } from './answer-cache.ts';
@@ -29,13 +34,6 @@ export type SendEditRequest = (
   options: { readonly maxTokens: number },
   signal: AbortSignal,
 ) => AsyncIterable<Event>;
-
-/** What completions and next edits share. */
-export interface SharedLimits {
-  readonly budget: UsageBudget;
-  /** The circuit breaker of completions, for a model of the same provider. */
-  readonly circuit: (ref: string) => CircuitBreaker | undefined;
-}
 
 export interface EditPredictorDeps {
   /** Undefined: no model predicts edits. `manual`: the user asked, a chat model may answer too. */
@@ -71,7 +69,6 @@ interface Asked extends Place {
   readonly above: string | undefined;
   /** The region has the last line of the document. */
   readonly atEnd: boolean;
-  readonly circuit: CircuitBreaker;
 }
 
 /** Recent edits that a request shows. */
@@ -93,33 +90,28 @@ export class EditPredictor {
   readonly #clock: Clock;
   readonly #tracker: EditTracker;
   readonly #cache = new AnswerCache();
-  readonly #log: RequestLog<SentEditRequest>;
-  readonly #circuit: CircuitBreaker;
-  readonly #budget: UsageBudget;
+  readonly #requests: RequestEngine<ModelRequest & { readonly sent: SentEditRequest }>;
   #lastSent = Number.NEGATIVE_INFINITY;
-  #running: { readonly uri: string; readonly controller: AbortController } | undefined;
 
   constructor(deps: EditPredictorDeps, clock: Clock, tracker: EditTracker) {
     this.#deps = deps;
     this.#clock = clock;
     this.#tracker = tracker;
-    this.#log = new RequestLog(deps.log);
-    this.#circuit = new CircuitBreaker(clock);
-    this.#budget = deps.limits?.budget ?? new UsageBudget(clock);
+    this.#requests = new RequestEngine(clock, deps.log, deps.limits);
   }
 
   /** The last request exactly as it was sent. */
   get lastRequest(): LastEditRequest | undefined {
-    return this.#log.last;
+    return this.#requests.lastRequest;
   }
 
   /** Why no requests are sent for now. */
   get problem(): OpenCircuit | undefined {
-    return this.#circuit.open;
+    return this.#requests.circuit.open;
   }
 
   dispose(): void {
-    this.#running?.controller.abort();
+    this.#requests.stop();
   }
 
   documentChanged: AnswerCache['documentChanged'] = (uri, change) => this.#cache.documentChanged(uri, change);
@@ -127,12 +119,12 @@ export class EditPredictor {
   /** The answers for a document do not hold any more. */
   forget(uri: string): void {
     this.#cache.forget(uri);
-    if (this.#running?.uri === uri) this.#running.controller.abort();
+    this.#requests.stop(uri);
   }
 
   /** The user has removed an obstacle, or asks for a retry. */
   reconsider(): void {
-    this.#circuit.reset();
+    this.#requests.circuit.reset();
   }
 
   /**
@@ -146,16 +138,16 @@ export class EditPredictor {
     const known = this.#cache.find(place.document, place.position.line, model.ref, this.#clock.now());
     if (known?.edits.some(isWanted) || (known?.exact && !manual)) return known.edits;
     if (!manual && !(mayAsk() && this.#isAffordable())) return [];
-    const circuit = this.#deps.limits?.circuit(model.ref) ?? this.#circuit;
+    const circuit = this.#requests.circuitFor(model);
     if (manual) circuit.reset();
-    const asked = this.#createRequest(place, model, circuit);
+    const asked = this.#createRequest(place, model);
     if (asked === undefined || !circuit.admits()) return [];
     await this.#send(asked);
     return this.#findAnswer(asked);
   }
 
   #isAffordable(): boolean {
-    const level = this.#budget.level(this.#deps.settings().budgetPerHour);
+    const level = this.#requests.budget.level(this.#deps.settings().budgetPerHour);
     return level === 'normal' || (level === 'slow' && this.#clock.now() - this.#lastSent > SLOW_MS);
   }
 
@@ -167,7 +159,7 @@ export class EditPredictor {
   }
 
   /** Undefined: there is nothing that can be sent. */
-  #createRequest({ document, position }: Place, model: NextEditModel, circuit: CircuitBreaker): Asked | undefined {
+  #createRequest({ document, position }: Place, model: NextEditModel): Asked | undefined {
     const { code, lines = [] } = codeAround(document, position, model.dialect) ?? {};
     if (code === undefined || insideSecret(code.region, code.cursor)) return undefined;
     const first = code.startLine - 1;
@@ -205,7 +197,7 @@ export class EditPredictor {
     const { uri } = document;
     const pending = { uri, model: model.ref, region: lines, at: this.#clock.now(), first, lineCount: lines.length };
     const above = first === 0 ? undefined : document.lineAt(first - 1);
-    return { document, position, model, request, secrets, sent, edits: own, pending, above, atEnd, circuit };
+    return { document, position, model, request, secrets, sent, edits: own, pending, above, atEnd };
   }
 
   #recentEdit(edit: PlacedEdit) {
@@ -214,28 +206,26 @@ export class EditPredictor {
   }
 
   async #send(asked: Asked): Promise<void> {
-    const { model, request, sent, pending, circuit } = asked;
+    const { model, request, sent, pending } = asked;
+    const { uri, first } = pending;
     const send = this.#deps.predict?.(model);
     if (send === undefined) return;
-    this.#running?.controller.abort();
-    const running = { uri: pending.uri, controller: new AbortController() };
-    this.#running = running;
+    this.#requests.stop();
     this.#cache.follow(pending);
-    this.#log.sent(sent);
-    this.#budget.recordRequest();
     this.#lastSent = this.#clock.now();
-    const { first } = pending;
-    const { resets } = circuit;
-    const answer = await readAnswer(
-      send(request, { maxTokens: sent.maxTokens }, running.controller.signal),
-      this.#clock,
-    );
-    if (this.#running === running) this.#running = undefined;
-    const stopped = running.controller.signal.aborted;
-    if (resets === circuit.resets) reportOutcome(circuit, answer, stopped);
-    this.#recordOutcome(asked, answer, stopped);
-    const read = answer.whole && !stopped;
-    const edits = read ? this.#readEdits(asked, answer.text).map((edit) => moveEdit(edit, -first)) : undefined;
+    const { promise, resolve } = Promise.withResolvers<RequestOutcome>();
+    this.#requests.send({
+      uri,
+      model,
+      sent,
+      characters: sent.prompt.length,
+      send: (signal) => send(request, { maxTokens: sent.maxTokens }, signal),
+      received: (_, length) => length > MAX_ANSWER,
+      ended: resolve,
+    });
+    const { answer, stopped, error } = await promise;
+    const whole = answer.finish === 'stop' && !stopped && error === undefined;
+    const edits = whole ? this.#readEdits(asked, answerText(answer)).map((edit) => moveEdit(edit, -first)) : undefined;
     this.#cache.settle(pending, edits);
   }
 
@@ -250,28 +240,6 @@ export class EditPredictor {
     const first = startLine - 1;
     return answerEdits({ document, first, region, above, atEnd, rewritten, masked, cursor: position.line, edits });
   }
-
-  #recordOutcome({ model, sent }: Asked, answer: Answered, stopped: boolean): void {
-    const { error, usage, text, firstText, total } = answer;
-    if (error !== undefined && !stopped) this.#budget.recordFailure();
-    const cost =
-      error === undefined ? this.#budget.recordAnswer(model, usage, sent.prompt.length, text.length) : undefined;
-    this.#log.ended(sent, {
-      result: stopped ? 'stopped' : error === undefined ? 'answered' : 'failed',
-      total,
-      characters: text.length,
-      ...(firstText === undefined ? {} : { firstText }),
-      ...(usage === undefined ? {} : { outputTokens: usage.output }),
-      ...(cost === undefined ? {} : { cost }),
-      ...(error === undefined || stopped ? {} : { problem: `${error.status} ${error.errorType}` }),
-    });
-  }
-}
-
-function reportOutcome(circuit: CircuitBreaker, { error }: Answered, stopped: boolean): void {
-  if (stopped) circuit.stopped();
-  else if (error === undefined) circuit.succeeded();
-  else circuit.failed(error);
 }
 
 function maxTokens({ region }: EditRequest): number {
@@ -286,46 +254,4 @@ function promptText(dialect: EditDialect, request: EditRequest): string | undefi
   } catch {
     return undefined;
   }
-}
-
-interface Answered {
-  readonly text: string;
-  /** The model ended its answer itself. */
-  readonly whole: boolean;
-  readonly usage?: Usage;
-  readonly error?: SvcError;
-  /** Milliseconds since the request was sent. */
-  readonly firstText?: number;
-  readonly total: number;
-}
-
-async function readAnswer(events: AsyncIterable<Event>, clock: Clock): Promise<Answered> {
-  const sentAt = clock.now();
-  let text = '';
-  let usage: Usage | undefined;
-  let error: SvcError | undefined;
-  let reason: FinishReason = 'closed';
-  let firstText: number | undefined;
-  try {
-    for await (const event of events) {
-      if (event.type === 'text') {
-        firstText ??= clock.now() - sentAt;
-        text += event.text;
-        // Leaving the loop closes the connection.
-        if (text.length > MAX_ANSWER) break;
-      } else if (event.type === 'usage') usage = event.usage;
-      else if (event.type === 'finish') reason = event.reason;
-      else if (event.type === 'error') error = event.error;
-    }
-  } catch (thrown) {
-    error = asSvcError(thrown);
-  }
-  return {
-    text,
-    whole: error === undefined && reason === 'stop',
-    total: clock.now() - sentAt,
-    ...(usage === undefined ? {} : { usage }),
-    ...(error === undefined ? {} : { error }),
-    ...(firstText === undefined ? {} : { firstText }),
-  };
 }

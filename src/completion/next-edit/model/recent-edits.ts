@@ -2,7 +2,7 @@ import { structuredPatch } from 'diff';
 import { type RecentEdit, withBreak } from '../../../wire/edit/edit-request.ts';
 import type { HistoryEdit } from '../edit-history.ts';
 
-/** A longer edit says little about the next one. */
+/** A longer edit has little to do with the next one. */
 const MAX_CHARACTERS = 4_000;
 const CONTEXT_LINES = 3;
 

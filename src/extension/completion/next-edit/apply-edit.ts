@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import { advance } from '../../../completion/next-edit/edit-layout.ts';
-import type { NextEdit, Replacement } from '../../../completion/next-edit/next-edit.ts';
+import { minimalChange } from '../../../base/text-change.ts';
+import type { NextEdit } from '../../../completion/next-edit/next-edit.ts';
+import { toRange } from '../../document-view.ts';
 
 /** True if the document has the text that the edit was made for. */
 export function isCurrent(document: vscode.TextDocument, { replacements }: Pick<NextEdit, 'replacements'>): boolean {
@@ -16,9 +17,10 @@ export async function applyEdit(editor: vscode.TextEditor, edit: Pick<NextEdit, 
   if (!isCurrent(document, edit)) return false;
   return editor.edit(
     (builder) => {
-      for (const each of edit.replacements) {
-        const { range, text } = minimal(each);
-        builder.replace(range, text);
+      // Without the text that stays, so that the caret and folds in it stay too.
+      for (const { start, expected, text } of edit.replacements) {
+        const change = minimalChange(expected, text, start);
+        builder.replace(toRange(change), change.text);
       }
     },
     { undoStopBefore: true, undoStopAfter: true },
@@ -38,31 +40,6 @@ export function textWithEdit(document: vscode.TextDocument, { replacements }: Pi
   return result + text.slice(from);
 }
 
-export function toRange({ start, end }: Pick<Replacement, 'start' | 'end'>): vscode.Range {
-  return new vscode.Range(start.line, start.character, end.line, end.character);
-}
-
 function readRange(document: vscode.TextDocument, range: vscode.Range): string {
   return document.getText(range).replaceAll('\r\n', '\n');
-}
-
-/** Without the text that stays, so that the caret and folds in it stay too. */
-function minimal({ start, expected, text }: Replacement): { range: vscode.Range; text: string } {
-  const most = Math.min(expected.length, text.length);
-  let head = 0;
-  while (head < most && expected[head] === text[head]) head += 1;
-  let tail = 0;
-  while (tail < most - head && expected.at(-1 - tail) === text.at(-1 - tail)) tail += 1;
-  // A position between the two halves of a character is not possible.
-  if (isHalf(expected[head], expected[head - 1])) head -= 1;
-  if (tail > 0 && isHalf(expected.at(-tail), expected.at(-tail - 1))) tail -= 1;
-  const changed = {
-    start: advance(start, expected.slice(0, head)),
-    end: advance(start, expected.slice(0, expected.length - tail)),
-  };
-  return { range: toRange(changed), text: text.slice(head, text.length - tail) };
-}
-
-function isHalf(unit: string | undefined, before: string | undefined): boolean {
-  return /[\udc00-\udfff]/.test(unit ?? '') || /[\ud800-\udbff]/.test(before ?? '');
 }

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import type { Position } from '../../../base/text-change.ts';
 import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import type { EditLayout } from '../../../completion/next-edit/edit-layout.ts';
+import { toRange } from '../../document-view.ts';
 
 /** The note at the end of the cursor's line. */
 export interface LabelNote {
@@ -121,16 +123,7 @@ function createTypes(media: vscode.Uri, { kind }: vscode.ColorTheme) {
   };
 }
 
-interface Place {
-  readonly line: number;
-  readonly character: number;
-}
-
-function toRange({ start, end }: { readonly start: Place; readonly end: Place }): vscode.Range {
-  return new vscode.Range(start.line, start.character, end.line, end.character);
-}
-
-function attach(at: Place, after: vscode.ThemableDecorationAttachmentRenderOptions): vscode.DecorationOptions {
+function attach(at: Position, after: vscode.ThemableDecorationAttachmentRenderOptions): vscode.DecorationOptions {
   return { range: toRange({ start: at, end: at }), renderOptions: { after } };
 }
 
@@ -139,7 +132,7 @@ function attachLabel({ line, text, hover }: LabelNote): vscode.DecorationOptions
 }
 
 /** Where the line ends in the editor, which may have newer text than the document that is known here. */
-function lineEnd(line: number): Place {
+function lineEnd(line: number): Position {
   return { line, character: BEHIND_ANY_LINE };
 }
 

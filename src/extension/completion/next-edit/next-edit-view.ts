@@ -7,8 +7,8 @@ import {
   textInsertedAt,
 } from '../../../completion/next-edit/edit-layout.ts';
 import type { NextEdit, NextEditEngine } from '../../../completion/next-edit/next-edit.ts';
-import { documentView } from '../../document-view.ts';
-import { applyEdit, isCurrent, toRange } from './apply-edit.ts';
+import { documentView, toRange } from '../../document-view.ts';
+import { applyEdit, isCurrent } from './apply-edit.ts';
 import type { EditDecorations } from './edit-decorations.ts';
 import { describeEdit, type EditTarget, editLabel, secondKey } from './edit-label.ts';
 import { TabKey } from './tab-key.ts';

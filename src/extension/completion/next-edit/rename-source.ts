@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { CoalescedRun } from '../../../base/coalesced-run.ts';
+import { textBetween } from '../../../base/text-change.ts';
 import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
 import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';
-import { pathInFolder, toChanges, toPosition } from '../../document-view.ts';
+import { pathInFolder, toChanges, toPosition, toRange } from '../../document-view.ts';
 
 /** Wait after a change, before the name at the cursor is looked up: the user may be typing it. */
 const AFTER_CHANGE_MS = 500;
@@ -148,6 +149,7 @@ async function trackRename(
   const { uri, version } = document;
   const text = document.getText();
   const lines = text.split(/\r?\n/);
+  const lineAt = (line: number) => lines[line] ?? '';
   const placeholder = `${name}Svc0`;
   if (text.includes(placeholder)) return undefined;
   const rename = () => renamePlaces(uri, word.start, placeholder);
@@ -159,9 +161,7 @@ async function trackRename(
   if (renamed === undefined && document.version !== version) return undefined;
   const places = renamed ?? (await referencePlaces(uri, word.start, placeholder));
   const own = uri.toString();
-  const known = places.map((place) =>
-    place.uri === own ? { ...place, expected: textBetween(lines, place.start, place.end) } : place,
-  );
+  const known = places.map((place) => (place.uri === own ? { ...place, expected: textBetween(lineAt, place) } : place));
   // Computed after the name had changed.
   if (known.some(({ expected }) => expected?.includes(name) === false)) return undefined;
   return new TrackedRename({ uri: own, name, placeholder, start: toPosition(word.start) }, known);
@@ -173,10 +173,6 @@ function isLikelyDeclared(document: vscode.TextDocument, word: vscode.Range): bo
   const before = text.slice(Math.max(0, word.start.character - 80), word.start.character);
   const after = text.slice(word.end.character, word.end.character + 8);
   return /[\p{L}\p{N}_>\]*&]\s$/u.test(before) || /^\s{0,4}(?::|=(?!=))/.test(after);
-}
-
-function textBetween(lines: readonly string[], start: Replacement['start'], end: Replacement['end']): string {
-  return start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '';
 }
 
 async function isDeclaration(uri: vscode.Uri, word: vscode.Range): Promise<boolean> {
@@ -253,7 +249,7 @@ async function createEdits(
   if (path === undefined && open === undefined) return undefined;
   const document = open ?? (await vscode.workspace.openTextDocument(target));
   const replacements = places.map(({ start, end, text, expected }): Replacement => {
-    const now = document.getText(new vscode.Range(start.line, start.character, end.line, end.character));
+    const now = document.getText(toRange({ start, end }));
     return { start, end, text, expected: expected ?? now };
   });
   if (replacements.some(({ expected }) => !expected.includes(oldName))) return undefined;
@@ -280,10 +276,6 @@ function hasError({ uri }: vscode.TextDocument, range: vscode.Range): boolean {
     .some(
       (each) => each.severity === vscode.DiagnosticSeverity.Error && each.range.intersection(range)?.isEmpty === false,
     );
-}
-
-function toRange({ start, end }: TrackedRename['range']): vscode.Range {
-  return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
 function findOpenDocument(uri: string): vscode.TextDocument | undefined {

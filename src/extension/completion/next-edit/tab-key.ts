@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { SerialQueue } from '../../../base/serial-queue.ts';
+import {
+  comparePositions,
+  lastFirst,
+  movePosition,
+  type Position,
+  type TextChange,
+} from '../../../base/text-change.ts';
 import { displayWidth } from '../../../completion/next-edit/text-width.ts';
+import { toChanges, toPosition } from '../../document-view.ts';
 
 /** How often an indentation is tried while the user types, and the time between two tries. */
 const MOST_TRIES = 100;
@@ -10,7 +18,7 @@ const RETRY_MS = 10;
 /** A place in a document that stays with its text while the document changes. */
 interface Place {
   readonly document: vscode.TextDocument;
-  offset: number;
+  position: Position;
 }
 
 /**
@@ -32,7 +40,7 @@ export class TabKey implements vscode.Disposable {
   press(editor: vscode.TextEditor): Promise<void> {
     const { document, selection } = editor;
     if (editor.selections.length > 1 || !selection.isEmpty || isShallow(editor)) return tab();
-    const place = { document, offset: document.offsetAt(selection.active) };
+    const place = { document, position: toPosition(selection.active) };
     this.#places.add(place);
     return (
       this.#queue
@@ -52,7 +60,7 @@ export class TabKey implements vscode.Disposable {
   }
 
   async #insert(editor: vscode.TextEditor, place: Place): Promise<boolean> {
-    const position = place.document.positionAt(place.offset);
+    const position = new vscode.Position(place.position.line, place.position.character);
     const text = indentationAt(editor, position);
     this.#inserting = { place, text };
     try {
@@ -62,16 +70,17 @@ export class TabKey implements vscode.Disposable {
     }
   }
 
+  #isOwn({ start, end, text }: TextChange): boolean {
+    const inserting = this.#inserting;
+    if (text !== inserting?.text || comparePositions(start, end) !== 0) return false;
+    return comparePositions(start, inserting.place.position) === 0;
+  }
+
   #move({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    for (const { rangeOffset, rangeLength, text } of contentChanges) {
-      const inserting = this.#inserting;
-      const own = inserting?.place.offset === rangeOffset && rangeLength === 0 && text === inserting.text;
-      for (const place of this.#places) {
-        if (place.document !== document) continue;
-        const after = rangeOffset + rangeLength <= place.offset && (rangeOffset < place.offset || own);
-        if (after) place.offset += text.length - rangeLength;
-        else if (rangeOffset < place.offset) place.offset = rangeOffset;
-      }
+    for (const change of lastFirst(toChanges(contentChanges))) {
+      const own = this.#isOwn(change);
+      for (const place of this.#places)
+        if (place.document === document) place.position = movePosition(place.position, change, !own);
     }
   }
 }

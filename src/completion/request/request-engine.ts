@@ -1,0 +1,171 @@
+import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import type { Event } from '../../wire/event.ts';
+import { type FoldedAnswer, foldEvents } from '../../wire/fold.ts';
+import type { Clock } from '../document/clock.ts';
+import type { CompletionModel } from '../document/completion-settings.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { type LastRequest, RequestLog, type SentEditRequest, type SentRequest } from './request-log.ts';
+import { UsageBudget } from './usage-budget.ts';
+
+/** Shared by the engines of completions and next edits. */
+export interface SharedLimits {
+  readonly budget: UsageBudget;
+  /** The circuit breaker of completions, for a model of the same provider. */
+  readonly circuit: (ref: string) => CircuitBreaker | undefined;
+}
+
+/** A request to a model, and the functions that receive its answer. */
+export interface ModelRequest {
+  /** The document for which the answer is. */
+  readonly uri: string;
+  readonly model: CompletionModel;
+  /** As it is logged. */
+  readonly sent: SentRequest | SentEditRequest;
+  /** Length of the prompt. Tokens are estimated from it if the provider reports none. */
+  readonly characters: number;
+  /** Sends the request and yields the answer as it streams. Closes the connection when `signal` fires. */
+  readonly send: (signal: AbortSignal) => AsyncIterable<Event>;
+  /**
+   * Called with each piece of the answer's text.
+   *
+   * @param length characters received so far, with this piece.
+   * @returns true if enough was received: the rest is not read.
+   */
+  readonly received: (text: string, length: number) => boolean;
+  readonly ended: (outcome: RequestOutcome) => void;
+}
+
+export interface RequestOutcome {
+  readonly answer: Omit<FoldedAnswer, 'error'>;
+  /** Absent if the request was stopped. */
+  readonly error?: SvcError;
+  /** The engine stopped it: it contradicted the text, or enough was received. */
+  readonly stopped: boolean;
+  /** Received characters. */
+  readonly received: number;
+  /** Milliseconds since the request was sent. */
+  readonly firstText?: number;
+  readonly total: number;
+  /** It was sent before a key, the model or a setting changed. */
+  readonly outdated: boolean;
+}
+
+export interface RunningRequest<R extends ModelRequest> {
+  readonly request: R;
+  readonly sentAt: number;
+  readonly stop: () => void;
+}
+
+/**
+ * Sends requests to models. Counts their cost, logs them, and reports their outcome to the circuit breaker. Typing does
+ * not cancel them: each one runs until it ends or is stopped.
+ */
+export class RequestEngine<R extends ModelRequest> {
+  readonly budget: UsageBudget;
+  /** For models that do not share one with completions. */
+  readonly circuit: CircuitBreaker;
+  readonly #clock: Clock;
+  readonly #log: RequestLog<R['sent']>;
+  readonly #limits: SharedLimits | undefined;
+  readonly #running = new Set<RunningRequest<R>>();
+
+  /** @param log is called with one line per request. */
+  constructor(clock: Clock, log?: (line: string) => void, limits?: SharedLimits) {
+    this.#clock = clock;
+    this.#log = new RequestLog(log);
+    this.#limits = limits;
+    this.budget = limits?.budget ?? new UsageBudget(clock);
+    this.circuit = new CircuitBreaker(clock);
+  }
+
+  get running(): ReadonlySet<RunningRequest<R>> {
+    return this.#running;
+  }
+
+  /** The last request exactly as it was sent. */
+  get lastRequest(): LastRequest<R['sent']> | undefined {
+    return this.#log.last;
+  }
+
+  circuitFor({ ref }: CompletionModel): CircuitBreaker {
+    return this.#limits?.circuit(ref) ?? this.circuit;
+  }
+
+  /** The circuit breaker must have admitted the request. */
+  send(request: R): void {
+    const controller = new AbortController();
+    const running = { request, sentAt: this.#clock.now(), stop: () => controller.abort() };
+    this.#log.sent(request.sent);
+    this.budget.recordRequest();
+    this.#running.add(running);
+    void this.#run(running, controller);
+  }
+
+  /** Stops the requests of a document, or all. */
+  stop(uri?: string): void {
+    for (const { request, stop } of this.#running) if (uri === undefined || request.uri === uri) stop();
+  }
+
+  async #run(running: RunningRequest<R>, controller: AbortController): Promise<void> {
+    const { request, sentAt } = running;
+    const { signal } = controller;
+    const circuit = this.circuitFor(request.model);
+    const { resets } = circuit;
+    const events: Event[] = [];
+    let received = 0;
+    let firstAt: number | undefined;
+    let enough = false;
+    try {
+      for await (const event of request.send(signal)) {
+        events.push(event);
+        if (event.type === 'text') {
+          firstAt ??= this.#clock.now();
+          received += event.text.length;
+          enough = request.received(event.text, received);
+        }
+        // Leaving the loop closes the connection.
+        if (enough || signal.aborted) break;
+      }
+    } catch (thrown) {
+      events.push({ type: 'error', error: asSvcError(thrown) });
+    }
+    const stopped = enough || signal.aborted;
+    if (stopped) controller.abort();
+    const { error, ...answer } = foldEvents(events);
+    const outcome: RequestOutcome = {
+      answer,
+      stopped,
+      received,
+      total: this.#clock.now() - sentAt,
+      outdated: resets !== circuit.resets,
+      ...(error === undefined || stopped ? {} : { error }),
+      ...(firstAt === undefined ? {} : { firstText: firstAt - sentAt }),
+    };
+    this.#running.delete(running);
+    this.#recordUsage(request, outcome);
+    if (!outcome.outdated) reportOutcome(circuit, outcome);
+    request.ended(outcome);
+  }
+
+  #recordUsage({ model, sent, characters }: R, outcome: RequestOutcome): void {
+    const { answer, error, received, stopped, firstText, total } = outcome;
+    const { usage } = answer;
+    if (error !== undefined) this.budget.recordFailure();
+    const cost = error === undefined ? this.budget.recordAnswer(model, usage, characters, received) : undefined;
+    this.#log.ended(sent, {
+      result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',
+      total,
+      characters: received,
+      ...(firstText === undefined ? {} : { firstText }),
+      ...(usage === undefined ? {} : { outputTokens: usage.output }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(error === undefined ? {} : { problem: `${error.status} ${error.errorType}` }),
+    });
+  }
+}
+
+function reportOutcome(circuit: CircuitBreaker, { error, received, stopped }: RequestOutcome): void {
+  if (error !== undefined) circuit.failed(error);
+  else if (stopped && received === 0) circuit.stopped();
+  else circuit.succeeded();
+}
