@@ -1,4 +1,4 @@
-import { ADMIN_SCOPES } from '../gateway/admin/api/admin-scopes.ts';
+import { ADMIN_SCOPES } from '../gateway/access/key-properties.ts';
 import type { Run } from './io.ts';
 /**
  * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the

@@ -1,6 +1,6 @@
-import { describeThisHealth } from '../../gateway/admin/health-report.ts';
-import { describeThisReplica } from '../../gateway/admin/presence.ts';
-import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
+import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
+import { describeThisHealth } from '../../gateway/operations/health-report.ts';
+import { describeThisReplica } from '../../gateway/operations/presence.ts';
 import type { GatewayParts } from '../../gateway/server.ts';
 import {
   type Answers,

@@ -5,11 +5,10 @@ import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { type AdminScope, isAdminScope } from '../admin/api/admin-scopes.ts';
-import type { KeyState } from '../admin/api/schemas.ts';
 import { type Actor, type Change, writeAudit } from '../state/audit-log.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
+import { type AdminScope, isAdminScope, type KeyState } from './key-properties.ts';
 
 /** The properties of a key. The key itself is not stored. Times are Unix milliseconds. */
 export interface StoredGatewayKey {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
+import { ADMIN_SCOPES } from '../access/key-properties.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
-import { ADMIN_SCOPES } from '../admin/api/admin-scopes.ts';
 import { openDatabase } from '../state/state-database.ts';
 import { transaction } from '../state/transaction.ts';
 import type { UsageRow } from '../state/usage-tables.ts';

@@ -1,15 +1,21 @@
 import * as z from 'zod';
 import { canMatchModel } from '../../../config/settings/limited-models.ts';
+import { ADMIN_SCOPES, KEY_STATES } from '../../access/key-properties.ts';
+import {
+  count,
+  milliseconds,
+  name,
+  nameOrNull,
+  replica,
+  request,
+  time,
+  tokens,
+  usd,
+} from '../../operations/schemas.ts';
 import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
-import { ADMIN_SCOPES } from './admin-scopes.ts';
 
-/** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
-const time = z.string().meta({ format: 'date-time' });
-const usd = z.number();
-const count = z.number().int();
-const milliseconds = z.number();
-const name = z.string();
-const nameOrNull = z.string().nullable();
+export { ADMIN_SCOPES, KEY_STATES, type KeyState } from '../../access/key-properties.ts';
+export { type Replica, type Request, request } from '../../operations/schemas.ts';
 
 /**
  * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
@@ -67,8 +73,6 @@ export const rate = z.strictObject({
   parallel: limitNumber,
   model: modelPattern,
 });
-
-export const KEY_STATES = ['valid', 'rotating', 'expired', 'revoked'] as const;
 
 export const key = z.object({
   name,
@@ -253,46 +257,6 @@ export const usageAnswer = z.object({
 
 export const OUTCOMES = ['complete', 'client-gone', 'failed', 'refused'] as const;
 
-const tokens = z.object({
-  input: count.nullable(),
-  output: count.nullable(),
-  cache_read: count.nullable(),
-  cache_write: count.nullable(),
-  cache_write_1h: count.nullable(),
-  reasoning: count.nullable(),
-});
-
-/** A request without its contents, which the gateway never stores. */
-export const request = z.object({
-  id: z.string(),
-  /** When it ended. */
-  at: time,
-  key: name,
-  organization: nameOrNull,
-  user: nameOrNull,
-  endpoint: z.string(),
-  /** The model that answered, or the requested one. Null: not known when it was refused. */
-  model: nameOrNull,
-  provider: nameOrNull,
-  outcome: z.string(),
-  /** HTTP status. Null for requests of older releases. */
-  status: count.nullable(),
-  error_type: nameOrNull,
-  /** Requests to upstreams. */
-  attempts: count,
-  tokens,
-  /** Null: no price is known. */
-  cost: usd.nullable(),
-  byok: z.boolean(),
-  estimated: z.boolean(),
-  /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
-  estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
-  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
-  served: z.array(z.string()),
-  first_byte_ms: milliseconds.nullable(),
-  duration_ms: milliseconds,
-});
-
 export const requestQuery = z.strictObject({
   key: filter,
   user: filter,
@@ -453,31 +417,6 @@ export const provider = z.object({
 });
 export const providerList = z.object({ data: z.array(provider) });
 
-/** What a process of the gateway says about itself. */
-export const replicaFacts = z.object({
-  version: z.string(),
-  host: z.string(),
-  pid: count,
-  /** Where it listens, as it knows it. */
-  address: nameOrNull,
-  started_at: time,
-  /** Of the effective configuration, so that differences show. */
-  config_hash: z.string(),
-  active_requests: count,
-  /** It ends when its requests have ended. */
-  draining: z.boolean(),
-  /** Rows that the state does not have yet. */
-  ledger_rows_waiting: count,
-  ledger: z.enum(['ok', 'failing']),
-  memory_bytes: count,
-});
-export const replica = replicaFacts.extend({
-  id: z.string(),
-  /** The process that answers. */
-  self: z.boolean(),
-  /** When it was last heard of. A process that is gone is left out after five minutes. */
-  seen_at: time,
-});
 export const replicaList = z.object({ data: z.array(replica) });
 
 export const auditEntry = z.object({
@@ -500,7 +439,6 @@ export type Scope = z.infer<typeof scope>;
 export type Session = z.infer<typeof session>;
 export type Link = z.infer<typeof link>;
 export type Key = z.infer<typeof key>;
-export type KeyState = Key['state'];
 export type NewKeyInput = z.infer<typeof newKey>;
 export type KeyPage = z.infer<typeof keyPage>;
 export type KeyQuery = z.infer<typeof keyQuery>;
@@ -511,7 +449,6 @@ export type UsageQueryInput = z.infer<typeof usageQuery>;
 export type UsageSums = z.infer<typeof usageSums>;
 export type UsageRow = z.infer<typeof usageRow>;
 export type UsageAnswer = z.infer<typeof usageAnswer>;
-export type Request = z.infer<typeof request>;
 export type RequestQuery = z.infer<typeof requestQuery>;
 export type RequestPage = z.infer<typeof requestPage>;
 export type RequestDetail = z.infer<typeof requestDetail>;
@@ -524,8 +461,6 @@ export type Organization = z.infer<typeof organization>;
 export type Health = z.infer<typeof health>;
 export type Model = z.infer<typeof model>;
 export type Provider = z.infer<typeof provider>;
-export type ReplicaFacts = z.infer<typeof replicaFacts>;
-export type Replica = z.infer<typeof replica>;
 export type AuditEntry = z.infer<typeof auditEntry>;
 export type AuditQuery = z.infer<typeof auditQuery>;
 export type AuditPage = z.infer<typeof auditPage>;

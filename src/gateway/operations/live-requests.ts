@@ -1,6 +1,6 @@
 import { type EndedRequest, matchesFilter, type RequestFilter } from '../accounting/request-history.ts';
-import type * as api from './api/schemas.ts';
-import { describeRequest } from './request-view.ts';
+import { describeRequest } from './request-description.ts';
+import type { Request } from './schemas.ts';
 
 /** Requests per second that one reader gets. Of more, it gets the first of each second. */
 const MAX_PER_SECOND = 50;
@@ -22,7 +22,7 @@ export interface LiveReader {
   readonly owner: LiveOwner;
   readonly filter: RequestFilter;
   /** Must not block. @returns false if the reader is too slow for this request. */
-  readonly show: (request: api.Request) => boolean;
+  readonly show: (request: Request) => boolean;
   /** Called for each request that was not shown. */
   readonly skipped?: () => void;
   /** Called each second in which not all requests were shown. */
@@ -35,7 +35,7 @@ export interface LiveReader {
 
 /** Receives the requests of other workers for a reader. */
 export interface LiveReceiver {
-  readonly ended: (request: api.Request) => void;
+  readonly ended: (request: Request) => void;
   readonly skipped: (count: number) => void;
 }
 
@@ -120,7 +120,7 @@ export class LiveRequests {
 }
 
 /** @param describe is called only if the request may be shown. */
-function offer(state: State, describe: () => api.Request): void {
+function offer(state: State, describe: () => Request): void {
   state.total += 1;
   if (state.shown < MAX_PER_SECOND && state.reader.show(describe())) state.shown += 1;
   else state.reader.skipped?.();
