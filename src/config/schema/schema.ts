@@ -7,8 +7,8 @@ import { isTimeZone } from '../../base/time-zone.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { MODALITIES } from '../settings/configured-model.ts';
-import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
-import { canMatchModel } from '../settings/limited-models.ts';
+import { LIMIT_DEFAULTS } from '../settings/limit-values.ts';
+import { budget, limitedModel, rate, sharedBy } from './limits.ts';
 
 const anything = z.record(z.string(), z.unknown());
 /**
@@ -220,16 +220,12 @@ const providerSchema = z.strictObject({
   blacklist: idList.optional().describe('Model keys that are hidden; overrides `whitelist`.'),
 });
 
-const limitedModelName = z
-  .string()
-  .refine(canMatchModel)
-  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] });
-const limitedModel = limitedModelName
+const limitedModelName = limitedModel.meta({ ...limitedModel.meta(), examples: ['openai/*'] });
+const model = limitedModelName
   .optional()
-  .default('*')
+  .default(LIMIT_DEFAULTS.model)
   .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
-const each = z
-  .enum(['user', 'key'])
+const each = sharedBy
   .optional()
   .describe(
     '`user` or `key`: each of them has this limit. A key without a user is a user of its own. Otherwise all share it.',
@@ -237,35 +233,32 @@ const each = z
 
 const budgetList = z.array(
   z.strictObject({
-    usd: z.number().min(0).describe('The amount in USD.'),
-    period: z
-      .enum(BUDGET_PERIODS)
+    usd: budget.shape.usd.describe('The amount in USD.'),
+    period: budget.shape.period
       .optional()
-      .default('total')
+      .default(LIMIT_DEFAULTS.period)
       .describe('The period in which the amount may be spent. Weeks start on Monday.'),
-    timeZone: z
-      .string()
+    timeZone: budget.shape.timeZone
       .refine(isTimeZone)
       .optional()
-      .default('UTC')
+      .default(LIMIT_DEFAULTS.timeZone)
       .describe('The time zone of the period.')
       .meta({ expected: 'a time zone such as Europe/Berlin', examples: ['Europe/Berlin'] }),
-    mode: z
-      .enum(['soft', 'hard'])
+    mode: budget.shape.mode
       .optional()
-      .default('soft')
+      .default(LIMIT_DEFAULTS.mode)
       .describe('`soft`: running requests may exceed the budget. `hard`: requests reserve their estimated cost.'),
-    model: limitedModel,
+    model,
     each,
   }),
 );
 
 const rateList = z.array(
   z.strictObject({
-    requests: z.int().gt(0).optional().describe('Maximum requests per minute.'),
-    tokens: z.int().gt(0).optional().describe('Maximum tokens per minute, input and output.'),
-    parallel: z.int().gt(0).optional().describe('Maximum requests at a time.'),
-    model: limitedModel,
+    requests: rate.shape.requests.describe('Maximum requests per minute.'),
+    tokens: rate.shape.tokens.describe('Maximum tokens per minute, input and output.'),
+    parallel: rate.shape.parallel.describe('Maximum requests at a time.'),
+    model,
     each,
   }),
 );

@@ -1,6 +1,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { credential, credentials, number, text, texts } from './fields.ts';
+import { BUDGET_MODES, BUDGET_PERIODS, LIMIT_DEFAULTS, LIMIT_OWNERS } from './limit-values.ts';
 import type { Credential } from './origin.ts';
 import type {
   AdminSettings,
@@ -12,9 +13,6 @@ import type {
   TelemetrySettings,
 } from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
-
-export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
-const MEMBERS = ['user', 'key'] as const;
 
 /** The `gateway` section with its defaults. */
 export function readGateway(node: Tree | undefined): GatewaySettings {
@@ -59,16 +57,16 @@ function readLimits({ budgets, rates }: JsonObject): LimitSettings {
   return {
     budgets: list(budgets).map(({ usd, period, timeZone, mode, model, each }) => ({
       usd: number(usd) ?? 0,
-      period: BUDGET_PERIODS.find((known) => known === period) ?? 'total',
-      timeZone: text(timeZone) ?? 'UTC',
-      mode: mode === 'hard' ? 'hard' : 'soft',
-      model: text(model) ?? '*',
-      each: MEMBERS.find((known) => known === each),
+      period: BUDGET_PERIODS.find((known) => known === period) ?? LIMIT_DEFAULTS.period,
+      timeZone: text(timeZone) ?? LIMIT_DEFAULTS.timeZone,
+      mode: BUDGET_MODES.find((known) => known === mode) ?? LIMIT_DEFAULTS.mode,
+      model: text(model) ?? LIMIT_DEFAULTS.model,
+      each: LIMIT_OWNERS.find((known) => known === each),
     })),
     rates: list(rates).map(({ requests, tokens, parallel, model, each }) => ({
       ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
-      model: text(model) ?? '*',
-      each: MEMBERS.find((known) => known === each),
+      model: text(model) ?? LIMIT_DEFAULTS.model,
+      each: LIMIT_OWNERS.find((known) => known === each),
     })),
   };
 }

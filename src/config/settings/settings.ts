@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import type { budget, rate, sharedBy } from '../schema/limits.ts';
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin, Source } from './origin.ts';
 import type { WaitingChange } from './project-part.ts';
@@ -83,28 +85,12 @@ export interface OrganizationSettings {
   readonly limits: LimitSettings;
 }
 
-/** An amount that may be spent in each period. */
-export interface BudgetSettings {
-  readonly usd: number;
-  readonly period: 'total' | 'day' | 'week' | 'month';
-  /** IANA name of the time zone of the period. */
-  readonly timeZone: string;
-  readonly mode: 'soft' | 'hard';
-  /** `<provider>/<model>`, `<provider>/*`, or `*` for all models. */
-  readonly model: string;
-  /** Each of them has this budget. */
-  readonly each?: 'user' | 'key' | undefined;
-}
+export type BudgetSettings = Readonly<z.infer<typeof budget>> & SharedBy;
+export type RateSettings = Readonly<z.infer<typeof rate>> & SharedBy;
 
-export interface RateSettings {
-  /** Per minute. */
-  readonly requests?: number;
-  /** Per minute. */
-  readonly tokens?: number;
-  /** At a time. */
-  readonly parallel?: number;
-  readonly model: string;
-  readonly each?: 'user' | 'key' | undefined;
+interface SharedBy {
+  /** Each of them has the limit. Only limits of the configuration. */
+  readonly each?: z.infer<typeof sharedBy> | undefined;
 }
 
 export interface LimitSettings {

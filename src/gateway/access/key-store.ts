@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
-import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
+import { BUDGET_PERIODS, LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Actor, type Change, writeAudit } from '../state/audit-log.ts';
@@ -303,7 +303,7 @@ export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.n
 function readBudget(row: Row): BudgetSettings {
   return {
     usd: toUsd(Number(row.nano)),
-    period: BUDGET_PERIODS.find((period) => period === row.period) ?? 'total',
+    period: BUDGET_PERIODS.find((period) => period === row.period) ?? LIMIT_DEFAULTS.period,
     timeZone: String(row.zone),
     mode: row.mode === 'hard' ? 'hard' : 'soft',
     model: String(row.model),

@@ -177,12 +177,12 @@ export class BudgetAlerts {
   }
 }
 
-const PERIODS = { total: '', day: ' a day', week: ' a week', month: ' a month' } as const;
+const EACH_PERIOD = { total: '', day: ' a day', week: ' a week', month: ' a month' } as const;
 
 /** `the budget of the key ann for openai/*, 20 USD a month` */
 export function describeBudget({ scope, model, nano, period }: BudgetRule): string {
   const models = model === '*' ? '' : ` for ${model}`;
-  return `the budget of ${describeScope(scope)}${models}, ${toUsd(nano)} USD${PERIODS[period]}`;
+  return `the budget of ${describeScope(scope)}${models}, ${toUsd(nano)} USD${EACH_PERIOD[period]}`;
 }
 
 /** The body of the request to the webhook. Chat services show `text`. */

@@ -23,15 +23,8 @@ export interface BudgetRule {
   readonly hard: boolean;
 }
 
-export interface RateRule {
+export interface RateRule extends Omit<RateSettings, 'each'> {
   readonly scope: Scope;
-  readonly model: string;
-  /** Per minute. */
-  readonly requests?: number;
-  /** Per minute. */
-  readonly tokens?: number;
-  /** At a time. */
-  readonly parallel?: number;
 }
 
 /** The limits of a subject: those of the gateway, its organization, its user and its key. */

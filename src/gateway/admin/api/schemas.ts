@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { canMatchModel } from '../../../config/settings/limited-models.ts';
+import * as limits from '../../../config/schema/limits.ts';
+import { LIMIT_DEFAULTS } from '../../../config/settings/limit-values.ts';
 import { ADMIN_SCOPES, KEY_STATES } from '../../access/key-properties.ts';
 import {
   count,
@@ -14,6 +15,7 @@ import {
 } from '../../operations/schemas.ts';
 import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
 
+export { BUDGET_PERIODS } from '../../../config/settings/limit-values.ts';
 export { ADMIN_SCOPES, KEY_STATES, type KeyState } from '../../access/key-properties.ts';
 export { type Replica, type Request, request } from '../../operations/schemas.ts';
 
@@ -46,33 +48,26 @@ export const sessionInput = z.union([
 
 export const link = z.object({ token: z.string(), path: z.string(), expires_at: time });
 
-const PERIODS = ['total', 'day', 'week', 'month'] as const;
-const modelPattern = z
-  .string()
-  .max(300)
-  .refine(canMatchModel)
-  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *' })
-  .default('*');
+/** A budget in the names of the API. */
+const budgetFields = {
+  usd: limits.budget.shape.usd,
+  period: limits.budget.shape.period,
+  time_zone: limits.budget.shape.timeZone,
+  mode: limits.budget.shape.mode,
+  model: limits.budget.shape.model,
+};
+const limitedModel = limits.limitedModel.max(300).default(LIMIT_DEFAULTS.model);
 
 export const budgetInput = z.strictObject({
-  usd: z.number().min(0).max(1_000_000),
-  period: z.enum(PERIODS).default('total'),
-  time_zone: z.string().max(100).default('UTC'),
-  mode: z.enum(['soft', 'hard']).default('soft'),
+  usd: budgetFields.usd.max(1_000_000),
+  period: budgetFields.period.default(LIMIT_DEFAULTS.period),
+  time_zone: budgetFields.time_zone.max(100).default(LIMIT_DEFAULTS.timeZone),
+  mode: budgetFields.mode.default(LIMIT_DEFAULTS.mode),
   /** Models that count: `*`, `vendor/*` or one model. */
-  model: modelPattern,
+  model: limitedModel,
 });
 
-const limitNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional();
-export const rate = z.strictObject({
-  /** Per minute. */
-  requests: limitNumber,
-  /** Per minute. */
-  tokens: limitNumber,
-  /** At a time. */
-  parallel: limitNumber,
-  model: modelPattern,
-});
+export const rate = z.strictObject({ ...limits.rate.shape, model: limitedModel });
 
 export const key = z.object({
   name,
@@ -85,13 +80,9 @@ export const key = z.object({
   spent: usd,
   budgets: z.array(
     z.object({
-      usd,
+      ...budgetFields,
       /** In the current window. */
       spent: usd,
-      period: z.enum(PERIODS),
-      time_zone: z.string(),
-      mode: z.enum(['soft', 'hard']),
-      model: z.string(),
       window_start: time.nullable(),
       window_end: time.nullable(),
     }),
@@ -329,11 +320,7 @@ export const liveSample = z.object({ shown: count, total: count });
 
 export const budget = z.object({
   scope: z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull }),
-  model: z.string(),
-  period: z.enum(PERIODS),
-  time_zone: z.string(),
-  mode: z.enum(['soft', 'hard']),
-  usd,
+  ...budgetFields,
   spent: usd,
   /** Null: a budget for all time. */
   window_start: time.nullable(),
