@@ -61,7 +61,7 @@ export class GatewayState {
       this.#failed('budget alerts'),
     );
     const shares = budgets?.budgets ?? shared?.budgets;
-    // With shares, what others spent is known from those who grant them.
+    // With leases, what peers spent is known from the grants.
     const book = new BudgetBook(
       shares === undefined ? database : undefined,
       (budget) => this.#alerts.note(budget),

@@ -28,7 +28,7 @@ export interface StopOrder {
 export class PrimaryChannel {
   /** `io` of the worker: it stops when the primary says so. Only the first worker prints what all would print. */
   readonly io: Io;
-  readonly shares = new WorkerShares((questions) => this.#ask(questions));
+  readonly shares = new WorkerShares((questions) => this.#requestLeases(questions));
   readonly first: boolean;
   stopOrder: StopOrder | undefined;
   #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
@@ -70,7 +70,7 @@ export class PrimaryChannel {
     send({ type: 'ready' });
   }
 
-  /** What the workers say about themselves, as `describeThisReplica`. */
+  /** The descriptions of all workers, as `describeThisReplica`. */
   replicas(): Promise<readonly string[]> {
     return this.#collect('replica');
   }
@@ -80,7 +80,7 @@ export class PrimaryChannel {
     return this.#collect('health');
   }
 
-  /** What all workers say. */
+  /** The answers of all workers. */
   #collect(subject: Subject): Promise<readonly string[]> {
     this.#number += 1;
     const number = this.#number;
@@ -97,7 +97,7 @@ export class PrimaryChannel {
     process.channel?.unref();
   }
 
-  #ask({ rates, budgets }: Questions): Promise<Answers> {
+  #requestLeases({ rates, budgets }: Questions): Promise<Answers> {
     if (rates.length + budgets.length === 0) return Promise.resolve({ workers: 1, rates: [], budgets: [] });
     this.#number += 1;
     const number = this.#number;

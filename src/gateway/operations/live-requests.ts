@@ -33,7 +33,7 @@ export interface LiveReader {
   readonly end?: () => void;
 }
 
-/** Receives the requests of other workers for a reader. */
+/** Receives the requests of peers for a reader. */
 export interface LiveReceiver {
   readonly ended: (request: Request) => void;
   readonly skipped: (count: number) => void;
@@ -43,14 +43,14 @@ interface State {
   readonly reader: LiveReader;
   shown: number;
   total: number;
-  /** Ends the requests of the other workers. */
+  /** Ends the requests of peers. */
   unfollow?: (() => void) | undefined;
 }
 
 /** Passes requests that have ended to the pages that show them live. Without a reader it costs nothing. */
 export class LiveRequests {
   /** Set if this process is one of several workers. The returned function ends it. */
-  followOthers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
+  followPeers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
   readonly #readers = new Set<State>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,7 +65,7 @@ export class LiveRequests {
   /** Adds a reader of the requests of all workers. @returns a function that removes it. */
   add(reader: LiveReader): () => void {
     const state = this.#start(reader);
-    state.unfollow = this.followOthers?.(reader, {
+    state.unfollow = this.followPeers?.(reader, {
       ended: (request) => offer(state, () => request),
       skipped: (count) => {
         state.total += count;
@@ -74,8 +74,8 @@ export class LiveRequests {
     return () => this.#remove(state);
   }
 
-  /** Adds a reader of another worker, for the requests of this one. @returns a function that removes it. */
-  addOfOther(reader: LiveReader): () => void {
+  /** Adds a reader of a peer, for the requests of this process. @returns a function that removes it. */
+  addOfPeer(reader: LiveReader): () => void {
     const state = this.#start(reader);
     return () => this.#remove(state);
   }

@@ -19,7 +19,7 @@ export class Presence {
   }
 }
 
-/** What a process tells about itself. */
+/** Parts of a process that it describes to its peers. */
 export interface ThisProcess {
   /** The version of Svc. */
   readonly version: string;
@@ -31,7 +31,7 @@ export interface ThisProcess {
   readonly shared?: Pick<SharedState, 'waiting'> | undefined;
 }
 
-/** What this process tells the others. */
+/** The description of this process for its peers. */
 export function describeThisReplica(deps: ThisProcess): ReplicaFacts {
   return {
     version: deps.version,
