@@ -1,6 +1,12 @@
 import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
-import { BUDGET_MODES, BUDGET_PERIODS, canMatchModel, LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
+import {
+  BUDGET_MODES,
+  BUDGET_PERIODS,
+  canMatchModel,
+  LIMIT_DEFAULTS,
+  RATE_KINDS,
+} from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import type { RateInput } from '../../gateway/admin/api/schemas.ts';
 import { UsageError } from '../io.ts';
@@ -80,7 +86,7 @@ const RATE_OPTIONS = { requests: '--rpm', tokens: '--tpm', parallel: '--parallel
 /** `60` or `10:openai/*`. The rates of one model become one rate. */
 function parseRates(options: Readonly<Record<keyof Numbers, readonly string[] | undefined>>): RateSettings[] {
   const byModel = new Map<string, Numbers>();
-  for (const kind of ['requests', 'tokens', 'parallel'] as const) {
+  for (const kind of RATE_KINDS) {
     for (const text of given(options[kind])) {
       const [number = '', model = LIMIT_DEFAULTS.model] = splitModel(text);
       const amount = parseDecimal(number);

@@ -1,7 +1,9 @@
 import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
-import { describeThisHealth } from '../../gateway/operations/health-report.ts';
-import { describeThisReplica } from '../../gateway/operations/presence.ts';
-import type { GatewayParts } from '../../gateway/server.ts';
+import type { Ledger } from '../../gateway/accounting/ledger.ts';
+import type { Metrics } from '../../gateway/accounting/metrics.ts';
+import { describeThisHealth, type HealthSources } from '../../gateway/operations/health-report.ts';
+import type { LiveRequests } from '../../gateway/operations/live-requests.ts';
+import { describeThisReplica, type ThisProcess } from '../../gateway/operations/presence.ts';
 import {
   type Answers,
   PRIMARY_MESSAGE,
@@ -23,6 +25,15 @@ export interface StopOrder {
   /** Another worker takes over, so balancers must notice nothing. */
   readonly replaced: boolean;
 }
+
+/** The parts of a worker that its primary reads and tells changes. */
+type Served = ThisProcess &
+  HealthSources & {
+    readonly metrics: Metrics;
+    readonly ledger: Pick<Ledger, 'flush'>;
+    readonly signIns: SignInLimit;
+    readonly live: LiveRequests;
+  };
 
 /** The connection of a worker to its primary. */
 export class PrimaryChannel {
@@ -54,7 +65,7 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving(parts: GatewayParts): void {
+  serving(parts: Served): void {
     const { metrics, ledger, signIns, live } = parts;
     this.#own = {
       metrics: () => metrics.toJson(),

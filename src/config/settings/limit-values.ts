@@ -3,6 +3,7 @@
 /** The periods of budgets: all time, or calendar periods. */
 export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
 export const BUDGET_MODES = ['soft', 'hard'] as const;
+export const RATE_KINDS = ['requests', 'tokens', 'parallel'] as const;
 /** Each of them has the limit. */
 export const LIMIT_OWNERS = ['user', 'key'] as const;
 
