@@ -1,4 +1,5 @@
-import { ADMIN_SCOPES } from '../gateway/admin/api/admin-scopes.ts';
+import { BUDGET_MODES, BUDGET_PERIODS } from '../config/settings/limit-values.ts';
+import { ADMIN_SCOPES } from '../gateway/access/key-properties.ts';
 import type { Run } from './io.ts';
 /**
  * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the
@@ -119,14 +120,14 @@ export const OPTIONS = {
     period: {
       type: 'string',
       value: 'PERIOD',
-      choices: ['total', 'day', 'week', 'month'],
+      choices: BUDGET_PERIODS,
       summary: 'The period of a budget that names none (default: total).',
     },
     tz: { type: 'string', value: 'ZONE', summary: 'The time zone of the period (default: UTC).' },
     mode: {
       type: 'string',
       value: 'MODE',
-      choices: ['soft', 'hard'],
+      choices: BUDGET_MODES,
       summary: 'soft: running requests may exceed the budget; hard: they reserve their cost (default: soft).',
     },
     rpm: {

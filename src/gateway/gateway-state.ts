@@ -2,18 +2,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import { KeyCache } from './access/key-cache.ts';
 import { KeyStore, type StoredGatewayKey } from './access/key-store.ts';
+import { SignInLimit } from './access/sign-in-limit.ts';
 import { Ledger } from './accounting/ledger.ts';
 import type { Log } from './accounting/log.ts';
 import { keepRetention } from './accounting/retention.ts';
 import { UpstreamHealth } from './accounting/upstream-health.ts';
-import { LiveRequests } from './admin/live-requests.ts';
-import { Presence } from './admin/presence.ts';
-import { SignInLimit } from './admin/sign-in-limit.ts';
 import { RunningRequests } from './http/running-requests.ts';
 import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite, NO_CLAIMS } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
+import { LiveRequests } from './operations/live-requests.ts';
+import { Presence } from './operations/presence.ts';
 import { ReportQueue } from './reports/report-queue.ts';
 import type { SharedBudgetServer, SharedRateServer, SharedState } from './shared-state.ts';
 import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
@@ -61,7 +61,7 @@ export class GatewayState {
       this.#failed('budget alerts'),
     );
     const shares = budgets?.budgets ?? shared?.budgets;
-    // With shares, what others spent is known from those who grant them.
+    // With leases, what peers spent is known from the grants.
     const book = new BudgetBook(
       shares === undefined ? database : undefined,
       (budget) => this.#alerts.note(budget),

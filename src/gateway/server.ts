@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
 import type { Administration } from './admin/call.ts';
-import { describeThisReplica } from './admin/presence.ts';
 import type { Inference } from './dispatch/pipeline.ts';
 import { BodyMemory, defaultBodyBytes } from './http/body-memory.ts';
 import { ConnectionLimit, readFileLimits } from './http/connection-limit.ts';
@@ -15,6 +14,7 @@ import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
 import { type LazyRoutes, Router, unknownPath } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
+import { describeThisReplica } from './operations/presence.ts';
 import { type AdminPage, adminPageRoutes } from './routes/admin-page-route.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
@@ -54,7 +54,7 @@ export interface Gateway {
 /** All parts of a gateway, for the routes. */
 export type GatewayParts = Inference &
   Administration &
-  Operation &
+  Omit<Operation, 'adminPaths'> &
   AdminPage & { readonly shared?: Pick<SharedState, 'describe'> | undefined };
 
 export interface Listen {
@@ -83,7 +83,7 @@ export async function startGateway(deps: GatewayParts, listen: Listen): Promise<
     embeddingsRoute(deps),
     transcriptionRoute(deps),
     ...catalogRoutes(deps),
-    ...operationRoutes(deps, () => !deps.presence.draining),
+    ...operationRoutes({ ...deps, adminPaths }, () => !deps.presence.draining),
     ...adminPageRoutes(deps),
   ];
   const router = new Router(routes, [lazyAdmin(deps)]);
@@ -141,6 +141,11 @@ export async function startGateway(deps: GatewayParts, listen: Listen): Promise<
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },
   };
+}
+
+async function adminPaths(): Promise<Readonly<Record<string, object>>> {
+  const openApi = await import('./admin/openapi.ts');
+  return openApi.adminPaths();
 }
 
 /** The admin API. Most gateways do not turn it on. */

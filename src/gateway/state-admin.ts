@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LimitSettings } from '../config/settings/settings.ts';
 import { type FoundKeys, type KeySearch, KeyStore, type NewKey, type StoredGatewayKey } from './access/key-store.ts';
+import { type SessionStore, SqliteSessions } from './access/sessions.ts';
 import {
   REQUEST_ROWS,
   type RequestHistoryPage,
@@ -10,7 +11,6 @@ import {
   requestPageSql,
 } from './accounting/request-history.ts';
 import { checkState, type StateCheck } from './accounting/state-check.ts';
-import { type SessionStore, SqliteSessions } from './admin/sessions.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { type BudgetRule, budgetId } from './limits/limit-rules.ts';
 import { SumCache } from './reports/sum-cache.ts';

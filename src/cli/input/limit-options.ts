@@ -1,7 +1,12 @@
 import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
-import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
-import { canMatchModel } from '../../config/settings/limited-models.ts';
+import {
+  BUDGET_MODES,
+  BUDGET_PERIODS,
+  canMatchModel,
+  LIMIT_DEFAULTS,
+  RATE_KINDS,
+} from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import type { RateInput } from '../../gateway/admin/api/schemas.ts';
 import { UsageError } from '../io.ts';
@@ -59,8 +64,10 @@ export function changeLimits(before: readonly RateInput[], options: LimitOptions
 }
 
 /** `20`, `20/month` or `5/day:openai/*` */
-function parseBudget(text: string, { period = 'total', tz = 'UTC', mode = 'soft' }: LimitOptions): BudgetSettings {
-  const [amount = '', model = '*'] = splitModel(text);
+function parseBudget(text: string, options: LimitOptions): BudgetSettings {
+  const { period = LIMIT_DEFAULTS.period, tz = LIMIT_DEFAULTS.timeZone } = options;
+  const mode = BUDGET_MODES.find((each) => each === (options.mode ?? LIMIT_DEFAULTS.mode));
+  const [amount = '', model = LIMIT_DEFAULTS.model] = splitModel(text);
   const [number = '', ownPeriod = period, ...rest] = amount.split('/');
   const usd = parseDecimal(number);
   const known = BUDGET_PERIODS.find((each) => each === ownPeriod);
@@ -68,7 +75,7 @@ function parseBudget(text: string, { period = 'total', tz = 'UTC', mode = 'soft'
     throw new UsageError('--budget must be a number that is at least 0, such as 20, 20/month or 5/day:openai/*.');
   }
   if (known === undefined) throw new UsageError(`The period of a budget must be ${BUDGET_PERIODS.join(', ')}.`);
-  if (mode !== 'soft' && mode !== 'hard') throw new UsageError('--mode must be soft or hard.');
+  if (mode === undefined) throw new UsageError(`--mode must be ${BUDGET_MODES.join(' or ')}.`);
   if (!isTimeZone(tz)) throw new UsageError(`--tz must be a time zone such as Europe/Berlin; “${tz}” is unknown.`);
   return { usd, period: known, timeZone: tz, mode, model };
 }
@@ -79,9 +86,9 @@ const RATE_OPTIONS = { requests: '--rpm', tokens: '--tpm', parallel: '--parallel
 /** `60` or `10:openai/*`. The rates of one model become one rate. */
 function parseRates(options: Readonly<Record<keyof Numbers, readonly string[] | undefined>>): RateSettings[] {
   const byModel = new Map<string, Numbers>();
-  for (const kind of ['requests', 'tokens', 'parallel'] as const) {
+  for (const kind of RATE_KINDS) {
     for (const text of given(options[kind])) {
-      const [number = '', model = '*'] = splitModel(text);
+      const [number = '', model = LIMIT_DEFAULTS.model] = splitModel(text);
       const amount = parseDecimal(number);
       if (amount === undefined || amount < 1 || !Number.isSafeInteger(amount)) {
         throw new UsageError(

@@ -1,7 +1,9 @@
-import { describeThisHealth } from '../../gateway/admin/health-report.ts';
-import { describeThisReplica } from '../../gateway/admin/presence.ts';
-import type { SignInLimit } from '../../gateway/admin/sign-in-limit.ts';
-import type { GatewayParts } from '../../gateway/server.ts';
+import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
+import type { Ledger } from '../../gateway/accounting/ledger.ts';
+import type { Metrics } from '../../gateway/accounting/metrics.ts';
+import { describeThisHealth, type HealthSources } from '../../gateway/operations/health-report.ts';
+import type { LiveRequests } from '../../gateway/operations/live-requests.ts';
+import { describeThisReplica, type ThisProcess } from '../../gateway/operations/presence.ts';
 import {
   type Answers,
   PRIMARY_MESSAGE,
@@ -24,11 +26,20 @@ export interface StopOrder {
   readonly replaced: boolean;
 }
 
+/** The parts of a worker that its primary reads and tells changes. */
+type Served = ThisProcess &
+  HealthSources & {
+    readonly metrics: Metrics;
+    readonly ledger: Pick<Ledger, 'flush'>;
+    readonly signIns: SignInLimit;
+    readonly live: LiveRequests;
+  };
+
 /** The connection of a worker to its primary. */
 export class PrimaryChannel {
   /** `io` of the worker: it stops when the primary says so. Only the first worker prints texts that all would print. */
   readonly io: Io;
-  readonly shares = new WorkerShares((questions) => this.#ask(questions));
+  readonly shares = new WorkerShares((questions) => this.#requestLeases(questions));
   readonly first: boolean;
   stopOrder: StopOrder | undefined;
   #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
@@ -54,7 +65,7 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving(parts: GatewayParts): void {
+  serving(parts: Served): void {
     const { metrics, ledger, signIns, live } = parts;
     this.#own = {
       metrics: () => metrics.toJson(),
@@ -70,7 +81,7 @@ export class PrimaryChannel {
     send({ type: 'ready' });
   }
 
-  /** What the workers say about themselves, as `describeThisReplica`. */
+  /** The descriptions of all workers, as `describeThisReplica`. */
   replicas(): Promise<readonly string[]> {
     return this.#collect('replica');
   }
@@ -80,7 +91,7 @@ export class PrimaryChannel {
     return this.#collect('health');
   }
 
-  /** What all workers say. */
+  /** The answers of all workers. */
   #collect(subject: Subject): Promise<readonly string[]> {
     this.#number += 1;
     const number = this.#number;
@@ -97,7 +108,7 @@ export class PrimaryChannel {
     process.channel?.unref();
   }
 
-  #ask({ rates, budgets }: Questions): Promise<Answers> {
+  #requestLeases({ rates, budgets }: Questions): Promise<Answers> {
     if (rates.length + budgets.length === 0) return Promise.resolve({ workers: 1, rates: [], budgets: [] });
     this.#number += 1;
     const number = this.#number;

@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { isTimeZone } from '../../base/time-zone.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
-import { MODALITIES } from '../settings/configured-model.ts';
-import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
-import { canMatchModel } from '../settings/limited-models.ts';
+import { DEFAULT_TIMEOUT_MS, MODALITIES } from '../settings/configured-model.ts';
+import { LIMIT_DEFAULTS } from '../settings/limit-values.ts';
+import { budget, limitedModel, rate, sharedBy } from './limits.ts';
 
 const anything = z.record(z.string(), z.unknown());
 /**
@@ -157,7 +157,7 @@ export const optionsSchema = z.looseObject({
     .union([z.number().gt(0), z.literal(false)])
     .meta({ expected: 'a number of milliseconds above 0, or false' })
     .optional()
-    .default(300_000)
+    .default(DEFAULT_TIMEOUT_MS)
     .describe('Milliseconds until the first byte of an answer; `false` means no limit.'),
   chunkTimeout: z
     .int()
@@ -220,16 +220,12 @@ const providerSchema = z.strictObject({
   blacklist: idList.optional().describe('Model keys that are hidden; overrides `whitelist`.'),
 });
 
-const limitedModelName = z
-  .string()
-  .refine(canMatchModel)
-  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *', examples: ['openai/*'] });
-const limitedModel = limitedModelName
+const limitedModelName = limitedModel.meta({ ...limitedModel.meta(), examples: ['openai/*'] });
+const model = limitedModelName
   .optional()
-  .default('*')
+  .default(LIMIT_DEFAULTS.model)
   .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
-const each = z
-  .enum(['user', 'key'])
+const each = sharedBy
   .optional()
   .describe(
     '`user` or `key`: each of them has this limit. A key without a user is a user of its own. Otherwise all share it.',
@@ -237,35 +233,32 @@ const each = z
 
 const budgetList = z.array(
   z.strictObject({
-    usd: z.number().min(0).describe('The amount in USD.'),
-    period: z
-      .enum(BUDGET_PERIODS)
+    usd: budget.shape.usd.describe('The amount in USD.'),
+    period: budget.shape.period
       .optional()
-      .default('total')
+      .default(LIMIT_DEFAULTS.period)
       .describe('The period in which the amount may be spent. Weeks start on Monday.'),
-    timeZone: z
-      .string()
+    timeZone: budget.shape.timeZone
       .refine(isTimeZone)
       .optional()
-      .default('UTC')
+      .default(LIMIT_DEFAULTS.timeZone)
       .describe('The time zone of the period.')
       .meta({ expected: 'a time zone such as Europe/Berlin', examples: ['Europe/Berlin'] }),
-    mode: z
-      .enum(['soft', 'hard'])
+    mode: budget.shape.mode
       .optional()
-      .default('soft')
+      .default(LIMIT_DEFAULTS.mode)
       .describe('`soft`: running requests may exceed the budget. `hard`: requests reserve their estimated cost.'),
-    model: limitedModel,
+    model,
     each,
   }),
 );
 
 const rateList = z.array(
   z.strictObject({
-    requests: z.int().gt(0).optional().describe('Maximum requests per minute.'),
-    tokens: z.int().gt(0).optional().describe('Maximum tokens per minute, input and output.'),
-    parallel: z.int().gt(0).optional().describe('Maximum requests at a time.'),
-    model: limitedModel,
+    requests: rate.shape.requests.describe('Maximum requests per minute.'),
+    tokens: rate.shape.tokens.describe('Maximum tokens per minute, input and output.'),
+    parallel: rate.shape.parallel.describe('Maximum requests at a time.'),
+    model,
     each,
   }),
 );
@@ -275,7 +268,7 @@ const limitFields = {
   rates: rateList.optional().describe('Maximum requests and tokens per minute, and requests at a time.'),
 };
 
-const organizationSchema = z.strictObject({
+export const organizationSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Display name.'),
   policy: z
     .strictObject({
@@ -288,7 +281,7 @@ const organizationSchema = z.strictObject({
   ...limitFields,
 });
 
-const poolSchema = z
+export const poolSchema = z
   .strictObject({
     name: z.string().min(1).optional().describe('Display name.'),
     models: z
@@ -326,14 +319,23 @@ const duration = z
   .regex(/^\d{1,6}[smhd]$/)
   .meta({ examples: ['90d', '15m'] });
 
-const gatewaySchema = z.strictObject({
-  listen: z
-    .strictObject({
-      host: z.string().min(1).optional().default('127.0.0.1').describe('Address to listen on.'),
-      port: z.int().min(0).max(65_535).optional().default(4180).describe('Port; 0 selects a free one.'),
-    })
+export const listenSchema = z.strictObject({
+  host: z.string().min(1).optional().default('127.0.0.1').describe('Address to listen on.'),
+  port: z.int().min(0).max(65_535).optional().default(4180).describe('Port; 0 selects a free one.'),
+});
+
+export const adminSchema = z.strictObject({
+  session: duration.optional().default('12h').describe('How long a browser stays signed in.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone)
     .optional()
-    .describe('Address and port of the gateway.'),
+    .describe('Time zone that the page starts with (default: that of the machine).')
+    .meta({ expected: 'a time zone such as Europe/Berlin' }),
+});
+
+export const gatewaySchema = z.strictObject({
+  listen: listenSchema.optional().describe('Address and port of the gateway.'),
   maxBodyBytes: z.int().gt(0).optional().default(25_165_824).describe('Maximum size of a request body in bytes.'),
   maxBufferedBytes: z
     .int()
@@ -442,21 +444,7 @@ const gatewaySchema = z.strictObject({
     })
     .optional()
     .describe('Traces and metrics for OpenTelemetry; takes effect when the gateway starts.'),
-  admin: z
-    .union([
-      z.boolean(),
-      z.strictObject({
-        session: duration.optional().default('12h').describe('How long a browser stays signed in.'),
-        timeZone: z
-          .string()
-          .refine(isTimeZone)
-          .optional()
-          .describe('Time zone that the page starts with (default: that of the machine).')
-          .meta({ expected: 'a time zone such as Europe/Berlin' }),
-      }),
-    ])
-    .optional()
-    .describe('Turns on the admin API and its page under `/admin`.'),
+  admin: z.union([z.boolean(), adminSchema]).optional().describe('Turns on the admin API and its page under `/admin`.'),
   metricLabels: z
     .array(z.enum(['organization', 'key']))
     .optional()

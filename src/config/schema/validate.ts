@@ -4,6 +4,7 @@ import { runSteps, type Steps } from '../../base/time-slices.ts';
 import { diagnosticAt } from '../load/parse.ts';
 import type { Diagnostic, Severity } from '../settings/settings.ts';
 import {
+  escapedKey,
   nodeAt,
   type ObjectTree,
   type Place,
@@ -11,6 +12,8 @@ import {
   type Section,
   sectionsOf,
   type Tree,
+  toPlainValue,
+  unescapedKey,
 } from '../settings/tree.ts';
 import { cure, expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
 import { checkOptions } from './near-options.ts';
@@ -137,28 +140,6 @@ function findIssues({ path, tree }: Section): readonly ($ZodIssue | undefined)[]
     if (error instanceof RangeError) return [undefined];
     throw error;
   }
-}
-
-/** Converts the tree to a plain value for zod. */
-function toPlainValue(tree: Tree): unknown {
-  if (tree.type === 'scalar') return tree.value;
-  if (tree.type === 'array') return tree.items.map(toPlainValue);
-  const fields: Record<string, unknown> = {};
-  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = toPlainValue(value);
-  return fields;
-}
-
-/**
- * zod ignores a key `__proto__`, but it must be checked like any other. Each key that starts with `__proto__` gets a
- * `~` at its end.
- */
-function escapedKey(key: string): string {
-  return key.startsWith('__proto__') ? `${key}~` : key;
-}
-
-function unescapedKey(key: PropertyKey): string {
-  const name = String(key);
-  return name.startsWith('__proto__') ? name.slice(0, -1) : name;
 }
 
 type Describe = (issue: $ZodIssue | undefined, section: Section) => readonly Finding[];

@@ -1,5 +1,6 @@
 import { defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { DEFAULT_TIMEOUT_MS } from './configured-model.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
@@ -9,9 +10,6 @@ import { Secret } from './secret.ts';
 import type { LocalOnly, ModelChoices, ProviderSettings, Settings } from './settings.ts';
 import { child, getEntries, isNull, mergeTrees, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
-
-/** Default of `timeout` in milliseconds (spec 8). */
-export const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** The merged trees of one load: all sources, only the trusted ones, and only the untrusted ones. */
 export interface Views {

@@ -1,5 +1,8 @@
 import type { Credential, Located, Origin } from './origin.ts';
 
+/** Default of `timeout` in milliseconds (spec 8). */
+export const DEFAULT_TIMEOUT_MS = 300_000;
+
 export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
 export type Modality = (typeof MODALITIES)[number];
 

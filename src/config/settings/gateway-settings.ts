@@ -1,147 +1,90 @@
+import type * as z from 'zod';
 import { parseDuration } from '../../base/duration.ts';
-import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
-import { credential, credentials, number, text, texts } from './fields.ts';
-import type { Credential } from './origin.ts';
-import type {
-  AdminSettings,
-  GatewaySettings,
-  LedgerRetention,
-  LimitSettings,
-  OrganizationSettings,
-  PoolSettings,
-  TelemetrySettings,
-} from './settings.ts';
-import { child, getEntries, plain, type Tree } from './tree.ts';
+import { defined } from '../../base/json.ts';
+import { adminSchema, gatewaySchema, listenSchema } from '../schema/schema.ts';
+import { parseValidPart } from '../schema/valid-part.ts';
+import { credential, credentials } from './fields.ts';
+import type { AdminSettings, GatewaySettings, LimitSettings, TelemetrySettings } from './settings.ts';
+import { child, type ObjectTree, type Tree, unescapedKey } from './tree.ts';
 
-export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
-const MEMBERS = ['user', 'key'] as const;
+type Parsed = z.output<typeof gatewaySchema>;
 
-/** The `gateway` section with its defaults. */
-export function readGateway(node: Tree | undefined): GatewaySettings {
-  const fields = objectOrEmpty(node && plain(node));
-  const listen = objectOrEmpty(fields.listen);
+/**
+ * The `gateway` section with the defaults of its schema. Credentials are read from the tree, because they have a place.
+ */
+export function readGateway(node: Tree | undefined, schema: z.ZodType<Parsed> = gatewaySchema): GatewaySettings {
+  const section: ObjectTree | undefined = node?.type === 'object' ? node : undefined;
+  const parsed = section === undefined ? schema.parse({}) : parseValidPart(schema, section);
   return {
-    listen: { host: text(listen.host) ?? '127.0.0.1', port: number(listen.port) ?? 4180 },
-    maxBodyBytes: number(fields.maxBodyBytes) ?? 25_165_824,
-    maxBufferedBytes: number(fields.maxBufferedBytes),
-    publicUrl: text(fields.publicUrl),
-    connectionAge: parseDuration(text(fields.connectionAge) ?? '') ?? 5 * 60_000,
-    allowedOrigins: texts(fields.allowedOrigins) ?? [],
-    allowedHosts: texts(fields.allowedHosts) ?? [],
-    organizations: new Map(
-      [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
-    ),
-    limits: readLimits(fields),
-    unpricedModels: texts(fields.unpricedModels) ?? [],
-    users: byKey(fields.users, (user) => readLimits(objectOrEmpty(user))),
+    listen: parsed.listen ?? listenSchema.parse({}),
+    maxBodyBytes: parsed.maxBodyBytes,
+    maxBufferedBytes: parsed.maxBufferedBytes,
+    publicUrl: parsed.publicUrl,
+    connectionAge: milliseconds(parsed.connectionAge),
+    allowedOrigins: parsed.allowedOrigins ?? [],
+    allowedHosts: parsed.allowedHosts ?? [],
+    organizations: byKey(parsed.organizations, ({ name, policy, ...limits }, id) => ({
+      id,
+      name: name ?? id,
+      policy: { ...defined({ allow: policy?.allow }), deny: policy?.deny ?? [] },
+      byok: credentials(child(child(child(node, 'organizations'), id), 'byok')),
+      limits: limitsOf(limits),
+    })),
+    limits: limitsOf({ budgets: parsed.budgets, rates: Array.isArray(parsed.rates) ? parsed.rates : [] }),
+    unpricedModels: parsed.unpricedModels ?? [],
+    users: byKey(parsed.users, limitsOf),
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
-    retention: readRetention(fields.retention),
-    state: readState(child(node, 'state')),
-    rateStore: readRateStore(child(node, 'rates')),
-    maxStale: parseDuration(text(fields.maxStale) ?? '') ?? 15 * 60_000,
-    embeddingModels: byKey(fields.embeddingModels, (model) => {
-      const { name, dimensions, context } = objectOrEmpty(model);
-      return defined({ name: text(name), dimensions: number(dimensions), context: number(context) });
-    }),
-    transcriptionModels: byKey(fields.transcriptionModels, (model) =>
-      defined({ name: text(objectOrEmpty(model).name) }),
-    ),
-    aliases: byKey(fields.aliases, (ref) => text(ref) ?? ''),
-    fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
-    telemetry: readTelemetry(child(node, 'telemetry')),
-    admin: readAdmin(fields.admin),
-    metricLabels: new Set(texts(fields.metricLabels)),
-    pools: byKey(fields.pools, readPool),
+    retention: { usage: milliseconds(parsed.retention?.usage), rollup: milliseconds(parsed.retention?.rollup) },
+    state: parsed.state === 'sqlite' ? undefined : credential(child(node, 'state')),
+    rateStore: readRateStore(parsed.rates, child(node, 'rates')),
+    maxStale: milliseconds(parsed.maxStale),
+    embeddingModels: byKey(parsed.embeddingModels, (model) => model),
+    transcriptionModels: byKey(parsed.transcriptionModels, (model) => model),
+    aliases: byKey(parsed.aliases, (ref) => ref),
+    fallback: byKey(parsed.fallback, (refs) => refs),
+    telemetry: readTelemetry(parsed.telemetry, child(child(node, 'telemetry'), 'headers')),
+    admin: readAdmin(parsed.admin),
+    metricLabels: new Set(parsed.metricLabels),
+    pools: byKey(parsed.pools, (pool) => pool),
   };
 }
 
-function readLimits({ budgets, rates }: JsonObject): LimitSettings {
-  return {
-    budgets: list(budgets).map(({ usd, period, timeZone, mode, model, each }) => ({
-      usd: number(usd) ?? 0,
-      period: BUDGET_PERIODS.find((known) => known === period) ?? 'total',
-      timeZone: text(timeZone) ?? 'UTC',
-      mode: mode === 'hard' ? 'hard' : 'soft',
-      model: text(model) ?? '*',
-      each: MEMBERS.find((known) => known === each),
-    })),
-    rates: list(rates).map(({ requests, tokens, parallel, model, each }) => ({
-      ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
-      model: text(model) ?? '*',
-      each: MEMBERS.find((known) => known === each),
-    })),
-  };
+function limitsOf({ budgets, rates }: NonNullable<Parsed['users']>[string]): LimitSettings {
+  return { budgets: budgets ?? [], rates: rates ?? [] };
 }
 
-function list(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.map(objectOrEmpty) : [];
-}
-
-function readState(node: Tree | undefined): Credential | undefined {
-  const found = credential(node);
-  return found?.secret.reveal() === 'sqlite' ? undefined : found;
+/** A number for a duration that the schema has checked. Absent: without an end. */
+function milliseconds(duration: string | undefined): number {
+  return parseDuration(duration ?? '') ?? Number.POSITIVE_INFINITY;
 }
 
 /** The limits of all requests together may be there instead. */
-function readRateStore(node: Tree | undefined): GatewaySettings['rateStore'] {
-  const found = credential(node);
-  const name = found?.secret.reveal() ?? 'state';
-  return name === 'memory' || name === 'state' ? name : (found ?? 'state');
+function readRateStore(rates: Parsed['rates'], node: Tree | undefined): GatewaySettings['rateStore'] {
+  if (typeof rates !== 'string') return 'state';
+  return rates === 'memory' || rates === 'state' ? rates : (credential(node) ?? 'state');
 }
 
-function readRetention(value: unknown): LedgerRetention {
-  const { usage, rollup } = objectOrEmpty(value);
-  const milliseconds = (each: unknown) => parseDuration(text(each) ?? '') ?? Number.POSITIVE_INFINITY;
-  return { usage: milliseconds(usage), rollup: milliseconds(rollup) };
+function readTelemetry(parsed: Parsed['telemetry'], headers: Tree | undefined): TelemetrySettings | undefined {
+  return parsed && { ...parsed, headers: credentials(headers) };
 }
 
-function readOrganization(id: string, node: Tree): OrganizationSettings {
-  const fields = objectOrEmpty(plain(node));
-  const { name, policy } = fields;
-  const { allow, deny } = objectOrEmpty(policy);
+function readAdmin(parsed: Parsed['admin']): AdminSettings | undefined {
+  if (parsed === undefined || parsed === false) return undefined;
+  const { session, timeZone } = parsed === true ? adminSchema.parse({}) : parsed;
   return {
-    id,
-    name: text(name) ?? id,
-    policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
-    byok: credentials(child(node, 'byok')),
-    limits: readLimits(fields),
+    sessionMs: milliseconds(session),
+    timeZone: timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }
 
-function readTelemetry(node: Tree | undefined): TelemetrySettings | undefined {
-  const { endpoint, serviceName, sample } = objectOrEmpty(node && plain(node));
-  const address = text(endpoint);
-  if (address === undefined) return undefined;
-  return {
-    endpoint: address,
-    headers: credentials(child(node, 'headers')),
-    serviceName: text(serviceName) ?? 'svc-gateway',
-    sample: number(sample) ?? 1,
-  };
-}
-
-const SESSION_MS = 12 * 3_600_000;
-
-function readAdmin(value: unknown): AdminSettings | undefined {
-  if (value === undefined || value === false) return undefined;
-  const { session, timeZone } = objectOrEmpty(value);
-  return {
-    sessionMs: parseDuration(text(session) ?? '') ?? SESSION_MS,
-    timeZone: text(timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-  };
-}
-
-function readPool(value: unknown): PoolSettings {
-  const { name, models, weights, strategy, affinity, hedgeAfter } = objectOrEmpty(value);
-  return {
-    ...defined({ name: text(name), hedgeAfter: number(hedgeAfter) }),
-    models: texts(models) ?? [],
-    weights: arrayOrEmpty(weights).map((weight) => number(weight) ?? 1),
-    strategy: strategy === 'least-busy' || strategy === 'latency' ? strategy : 'weighted',
-    affinity: affinity !== false,
-  };
-}
-
-function byKey<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
-  return new Map(Object.entries(objectOrEmpty(value)).map(([key, item]) => [key, read(item)]));
+function byKey<T, R>(
+  members: Readonly<Record<string, T>> | undefined,
+  read: (member: T, key: string) => R,
+): ReadonlyMap<string, R> {
+  return new Map(
+    Object.entries(members ?? {}).map(([name, member]) => {
+      const key = unescapedKey(name);
+      return [key, read(member, key)];
+    }),
+  );
 }

@@ -1,3 +1,6 @@
+import type * as z from 'zod';
+import type { budget, rate, sharedBy } from '../schema/limits.ts';
+import type { gatewaySchema, poolSchema } from '../schema/schema.ts';
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin, Source } from './origin.ts';
 import type { WaitingChange } from './project-part.ts';
@@ -83,28 +86,12 @@ export interface OrganizationSettings {
   readonly limits: LimitSettings;
 }
 
-/** An amount that may be spent in each period. */
-export interface BudgetSettings {
-  readonly usd: number;
-  readonly period: 'total' | 'day' | 'week' | 'month';
-  /** IANA name of the time zone of the period. */
-  readonly timeZone: string;
-  readonly mode: 'soft' | 'hard';
-  /** `<provider>/<model>`, `<provider>/*`, or `*` for all models. */
-  readonly model: string;
-  /** Each of them has this budget. */
-  readonly each?: 'user' | 'key' | undefined;
-}
+export type BudgetSettings = Readonly<z.infer<typeof budget>> & SharedBy;
+export type RateSettings = Readonly<z.infer<typeof rate>> & SharedBy;
 
-export interface RateSettings {
-  /** Per minute. */
-  readonly requests?: number;
-  /** Per minute. */
-  readonly tokens?: number;
-  /** At a time. */
-  readonly parallel?: number;
-  readonly model: string;
-  readonly each?: 'user' | 'key' | undefined;
+interface SharedBy {
+  /** Each of them has the limit. Only limits of the configuration. */
+  readonly each?: z.infer<typeof sharedBy> | undefined;
 }
 
 export interface LimitSettings {
@@ -113,18 +100,7 @@ export interface LimitSettings {
 }
 
 /** `gateway.pools.<name>`. */
-export interface PoolSettings {
-  readonly name?: string | undefined;
-  /** References of the members. */
-  readonly models: readonly string[];
-  /** In the order of `models`; a missing one is 1. */
-  readonly weights: readonly number[];
-  readonly strategy: 'weighted' | 'least-busy' | 'latency';
-  /** The requests of a conversation go to the same member. */
-  readonly affinity: boolean;
-  /** Milliseconds without output until the request is sent to a second member too; absent: never. */
-  readonly hedgeAfter?: number | undefined;
-}
+export type PoolSettings = Readonly<z.output<typeof poolSchema>>;
 
 /** Milliseconds that the parts of the gateway's ledger are kept. */
 export interface LedgerRetention {
@@ -134,24 +110,21 @@ export interface LedgerRetention {
   readonly rollup: number;
 }
 
+type Gateway = z.output<typeof gatewaySchema>;
+/** An object of the section as a map. */
+type Members<Name extends 'embeddingModels' | 'transcriptionModels'> = ReadonlyMap<
+  string,
+  Readonly<NonNullable<Gateway[Name]>[string]>
+>;
+
 /** `gateway.telemetry`. */
-export interface TelemetrySettings {
-  /** Base address of an OTLP/HTTP receiver. */
-  readonly endpoint: string;
+export interface TelemetrySettings extends Readonly<Omit<NonNullable<Gateway['telemetry']>, 'headers'>> {
   readonly headers: ReadonlyMap<string, Credential>;
-  readonly serviceName: string;
-  /** Share of the requests that are traced, 0 to 1. */
-  readonly sample: number;
 }
 
 /** The `gateway` section: trusted sources only. */
-export interface GatewaySettings {
-  readonly listen: { readonly host: string; readonly port: number };
-  /** Bytes. */
-  readonly maxBodyBytes: number;
-  /** Maximum size in bytes of all request and response bodies in memory together. */
-  readonly maxBufferedBytes: number | undefined;
-  readonly publicUrl: string | undefined;
+export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' | 'maxBufferedBytes' | 'publicUrl'>> {
+  readonly listen: Readonly<NonNullable<Gateway['listen']>>;
   /** Milliseconds for which a connection to a provider gets requests. */
   readonly connectionAge: number;
   readonly allowedOrigins: readonly string[];
@@ -172,11 +145,8 @@ export interface GatewaySettings {
   readonly rateStore: 'memory' | 'state' | Credential;
   /** Milliseconds for which keys are used while that database is away. */
   readonly maxStale: number;
-  readonly embeddingModels: ReadonlyMap<
-    string,
-    { readonly dimensions?: number; readonly name?: string; readonly context?: number }
-  >;
-  readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
+  readonly embeddingModels: Members<'embeddingModels'>;
+  readonly transcriptionModels: Members<'transcriptionModels'>;
   /** Name or pattern with `*` -> reference of a model or pool, in order. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Model reference -> fallback references in order. */

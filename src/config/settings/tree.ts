@@ -72,6 +72,28 @@ export function plain(tree: Tree): unknown {
   return new ReferencedSecret(tree.value, tree.place.source.trusted);
 }
 
+/** Converts a tree to a plain value for zod, with text from references as it is. */
+export function toPlainValue(tree: Tree): unknown {
+  if (tree.type === 'scalar') return tree.value;
+  if (tree.type === 'array') return tree.items.map(toPlainValue);
+  const fields: Record<string, unknown> = {};
+  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = toPlainValue(value);
+  return fields;
+}
+
+/**
+ * zod ignores a key `__proto__`, but it must be checked like any other. Each key that starts with `__proto__` gets a
+ * `~` at its end.
+ */
+export function escapedKey(key: string): string {
+  return key.startsWith('__proto__') ? `${key}~` : key;
+}
+
+export function unescapedKey(key: PropertyKey): string {
+  const name = String(key);
+  return name.startsWith('__proto__') ? name.slice(0, -1) : name;
+}
+
 /** Converts a JSON value (an editor setting, a property list) to a tree. Every node gets the position `place`. */
 export function toTree(value: unknown, place: Place): Tree | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {

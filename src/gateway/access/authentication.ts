@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { AdminScope } from '../admin/api/admin-scopes.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import type { AdminScope } from './key-properties.ts';
 
 /** The owner of the key that a request presents. */
 export interface Principal {

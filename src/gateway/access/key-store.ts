@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
-import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
+import { BUDGET_PERIODS, LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { type AdminScope, isAdminScope } from '../admin/api/admin-scopes.ts';
-import type { KeyState } from '../admin/api/schemas.ts';
 import { type Actor, type Change, writeAudit } from '../state/audit-log.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
+import { type AdminScope, isAdminScope, type KeyState } from './key-properties.ts';
 
 /** The properties of a key. The key itself is not stored. Times are Unix milliseconds. */
 export interface StoredGatewayKey {
@@ -304,7 +303,7 @@ export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.n
 function readBudget(row: Row): BudgetSettings {
   return {
     usd: toUsd(Number(row.nano)),
-    period: BUDGET_PERIODS.find((period) => period === row.period) ?? 'total',
+    period: BUDGET_PERIODS.find((period) => period === row.period) ?? LIMIT_DEFAULTS.period,
     timeZone: String(row.zone),
     mode: row.mode === 'hard' ? 'hard' : 'soft',
     model: String(row.model),

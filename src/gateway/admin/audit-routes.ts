@@ -4,7 +4,7 @@ import { ENDPOINTS } from './api/endpoints.ts';
 import { readCursor, route, writeCursor } from './call.ts';
 import type { SignIns } from './viewer.ts';
 
-/** What was changed, by whom and from where. */
+/** Changes, with their authors and addresses. */
 export function auditRoutes(deps: SignIns): Route[] {
   return [
     route(deps, ENDPOINTS.listAudit, async ({ query }) => {

@@ -5,11 +5,11 @@ import { parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { HealthSources } from '../operations/health-report.ts';
+import type { LiveRequests } from '../operations/live-requests.ts';
+import type { Processes } from '../operations/replicas.ts';
 import type { ReportQueue } from '../reports/report-queue.ts';
 import type { Endpoint } from './api/endpoints.ts';
-import type { HealthSources } from './health-report.ts';
-import type { LiveRequests } from './live-requests.ts';
-import type { Processes } from './replicas.ts';
 import { identifyViewer, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;

@@ -16,7 +16,7 @@ const MUCH = 0.8;
 /** Share of a budget that runs out in its window. At the start of a window, a few requests say little about the rate. */
 const SOME = 0.2;
 
-/** What needs a person. */
+/** Budgets, providers, ledgers and keys that need attention. */
 export function concernRoutes(deps: Administration): Route[] {
   return [
     route(deps, ENDPOINTS.listConcerns, async ({ context, viewer }) => {

@@ -18,7 +18,7 @@ export function describeKey(key: StoredGatewayKey, spentOf: SpentOf): Key {
     admin: key.admin ?? null,
     state: keyState(key),
     spent: toUsd(key.spent),
-    budgets: key.limits.budgets.map((budget) => describeBudget(key.name, budget, spentOf)),
+    budgets: key.limits.budgets.map((budget) => describeKeyBudget(key.name, budget, spentOf)),
     rates: key.limits.rates.map(describeRate),
     created_at: new Date(key.createdAt).toISOString(),
     expires_at: isoTime(key.expiresAt),
@@ -27,7 +27,7 @@ export function describeKey(key: StoredGatewayKey, spentOf: SpentOf): Key {
   };
 }
 
-function describeBudget(key: string, settings: BudgetSettings, spentOf: SpentOf): Key['budgets'][number] {
+function describeKeyBudget(key: string, settings: BudgetSettings, spentOf: SpentOf): Key['budgets'][number] {
   const { usd, period, timeZone, mode, model } = settings;
   const rule = budgetRule(settings, { key });
   const { start, end } = new Budget(rule).window();

@@ -2,6 +2,7 @@ import { toUsd } from '../../base/money.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
 import type { Budget } from '../limits/budget.ts';
+import { listReplicas } from '../operations/replicas.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
 import { bucketOf } from '../state/usage-tables.ts';
@@ -10,7 +11,6 @@ import type * as api from './api/schemas.ts';
 import { type Administration, route } from './call.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
-import { listReplicas } from './replicas.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Budgets, organizations, models, providers and replicas. */

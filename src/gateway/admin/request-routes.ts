@@ -4,9 +4,10 @@ import type { RequestFilter, RequestPosition } from '../accounting/request-histo
 import { whenLeft } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { describeRequest } from '../operations/request-description.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { type Administration, notFound, readCursor, route, SENT, writeCursor } from './call.ts';
-import { describeDetail, describeRequest } from './request-view.ts';
+import { describeDetail } from './request-view.ts';
 import { readTime, readZone } from './usage-routes.ts';
 import { ownFilter, type SignIns, sessionViewer, type Viewer } from './viewer.ts';
 

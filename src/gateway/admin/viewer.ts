@@ -1,12 +1,12 @@
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { hashKey, type KeyCheck, optionalKey, type Principal, unauthorized } from '../access/authentication.ts';
+import type { SessionProof } from '../access/sessions.ts';
+import type { SignInLimit } from '../access/sign-in-limit.ts';
 import { isLocal } from '../http/local-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Actor } from '../state/audit-log.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { SCOPES, type Scope } from './api/schemas.ts';
-import type { SessionProof } from './sessions.ts';
-import type { SignInLimit } from './sign-in-limit.ts';
 
 /** Name of a caller that signed in with a one-time link. */
 export const LOCAL = 'local';

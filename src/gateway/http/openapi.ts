@@ -1,7 +1,4 @@
-import * as z from 'zod';
-import { objectOrEmpty } from '../../base/json.ts';
 import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
-import { ENDPOINTS, type Endpoint } from '../admin/api/endpoints.ts';
 
 interface Operation {
   readonly summary: string;
@@ -132,15 +129,16 @@ const GETS: Readonly<Record<string, Operation>> = {
   '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
 };
 
-/** The API as OpenAPI 3.1. Each path also exists with the prefix `/v1` (spec 9), except those of the admin API. */
-export function openApi(): Record<string, unknown> {
+/**
+ * The API as OpenAPI 3.1. Each path also exists with the prefix `/v1` (spec 9), except those of the admin API.
+ *
+ * @param adminPaths the paths of the admin API.
+ */
+export function openApi(adminPaths: Readonly<Record<string, object>>): Record<string, unknown> {
   const paths: Record<string, unknown> = {};
   for (const [path, operation] of Object.entries(POSTS)) paths[path] = { post: describe(path, operation) };
   for (const [path, operation] of Object.entries(GETS)) paths[path] = { get: describe(path, operation) };
-  for (const endpoint of Object.values(ENDPOINTS)) {
-    const path = `/admin/v1${endpoint.path}`;
-    paths[path] = { ...objectOrEmpty(paths[path]), [endpoint.method.toLowerCase()]: describeAdmin(endpoint) };
-  }
+  Object.assign(paths, adminPaths);
   return {
     openapi: '3.1.0',
     info: { title: 'Svc gateway', version: '1' },
@@ -158,34 +156,7 @@ export function openApi(): Record<string, unknown> {
   };
 }
 
-/** The schemas that check the requests and that the types of the answers are made from. */
-function describeAdmin({ method, path, summary, access, query, body, answer, stream }: Endpoint): object {
-  const input = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' });
-  const { properties = {}, required = [] } = input(query);
-  const parameters = Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: required.includes(name), schema },
-  }));
-  const [, name] = /\{(\w+)\}/.exec(path) ?? [];
-  const segment = name === undefined ? [] : [{ name, in: 'path', required: true, schema: text }];
-  const empty = answer instanceof z.ZodUndefined;
-  const content = empty ? {} : { schema: z.toJSONSchema(answer) };
-  const type = stream ? 'text/event-stream' : 'application/json';
-  return {
-    summary: access === 'open' ? summary : `${summary} (scope: ${access})`,
-    tags: ['admin'],
-    security: access === 'open' ? [] : [{ bearer: [] }, { session: [] }],
-    parameters: [...segment, ...parameters],
-    ...(method === 'POST' || method === 'PATCH'
-      ? { requestBody: { required: true, content: { 'application/json': { schema: input(body) } } } }
-      : {}),
-    responses: {
-      [empty ? 204 : 200]: { description: 'The answer.', ...(empty ? {} : { content: { [type]: content } }) },
-      default: ERROR_ANSWER,
-    },
-  };
-}
-
-const ERROR_ANSWER = {
+export const ERROR_ANSWER = {
   description: 'An error; docs/errors.md lists them.',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };

@@ -64,8 +64,8 @@ export const NO_CLAIMS: AlertClaims = { claim: () => 'mine', settle: () => undef
 
 /** Milliseconds for which an alert is claimed: longer than all attempts of the webhook. */
 const CLAIM_MS = 150_000;
-/** Milliseconds until a claim of another process is looked at again. */
-const LOOK_MS = 30_000;
+/** Milliseconds until an alert that a peer has claimed is claimed again. */
+const RECLAIM_MS = 30_000;
 /** Milliseconds until an alert that could not be delivered is tried again; each time twice as long. */
 const RETRY_MS = 300_000;
 const MAX_RETRY_MS = 6 * 3_600_000;
@@ -138,10 +138,10 @@ export class BudgetAlerts {
     clearTimeout(this.#timer);
     if (this.#disposed || this.#waiting.size === 0) return;
     const next = Math.min(...[...this.#waiting].map(({ at }) => at));
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, next - performance.now())).unref();
+    this.#timer = setTimeout(() => this.#reportDue(), Math.max(0, next - performance.now())).unref();
   }
 
-  #look(): void {
+  #reportDue(): void {
     const now = performance.now();
     for (const each of this.#waiting) {
       if (each.at > now) continue;
@@ -157,7 +157,7 @@ export class BudgetAlerts {
     try {
       if (!waiting.delivered) {
         const claim = await this.#claims.claim(id, Date.now() + CLAIM_MS);
-        if (claim === 'claimed') return this.#wait(waiting, LOOK_MS);
+        if (claim === 'claimed') return this.#wait(waiting, RECLAIM_MS);
         if (claim === 'reported') return;
         waiting.attempts += 1;
         await this.#deliver(alert, waiting.attempts > 1).catch((thrown: unknown) => {
@@ -177,12 +177,12 @@ export class BudgetAlerts {
   }
 }
 
-const PERIODS = { total: '', day: ' a day', week: ' a week', month: ' a month' } as const;
+const EACH_PERIOD = { total: '', day: ' a day', week: ' a week', month: ' a month' } as const;
 
 /** `the budget of the key ann for openai/*, 20 USD a month` */
 export function describeBudget({ scope, model, nano, period }: BudgetRule): string {
   const models = model === '*' ? '' : ` for ${model}`;
-  return `the budget of ${describeScope(scope)}${models}, ${toUsd(nano)} USD${PERIODS[period]}`;
+  return `the budget of ${describeScope(scope)}${models}, ${toUsd(nano)} USD${EACH_PERIOD[period]}`;
 }
 
 /** The body of the request to the webhook. Chat services show `text`. */

@@ -1,5 +1,6 @@
 import { defined } from '../../base/json.ts';
 import { toNano } from '../../base/money.ts';
+import type { RATE_KINDS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, GatewaySettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 
 /** Who uses a key, and for which organization. */
@@ -23,15 +24,8 @@ export interface BudgetRule {
   readonly hard: boolean;
 }
 
-export interface RateRule {
+export interface RateRule extends Omit<RateSettings, 'each'> {
   readonly scope: Scope;
-  readonly model: string;
-  /** Per minute. */
-  readonly requests?: number;
-  /** Per minute. */
-  readonly tokens?: number;
-  /** At a time. */
-  readonly parallel?: number;
 }
 
 /** The limits of a subject: those of the gateway, its organization, its user and its key. */
@@ -80,7 +74,7 @@ export function stricterBudget(one: BudgetRule | undefined, other: BudgetRule): 
 /** The rule that holds if both do. They have the same id. */
 export function stricterRate(one: RateRule | undefined, other: RateRule): RateRule {
   if (one === undefined) return other;
-  const smallest = (of: 'requests' | 'tokens' | 'parallel') => {
+  const smallest = (of: (typeof RATE_KINDS)[number]) => {
     const [a, b] = [one[of], other[of]];
     return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
   };

@@ -1,9 +1,9 @@
+import { RATE_KINDS } from '../../config/settings/limit-values.ts';
 import type { Rate } from './rate.ts';
 import { RateShare, type SharedRates } from './rate-share.ts';
 import { MINUTE_MS } from './sliding-minute.ts';
 
-const KINDS = ['requests', 'tokens', 'parallel'] as const;
-type Kind = (typeof KINDS)[number];
+type Kind = (typeof RATE_KINDS)[number];
 
 /** Milliseconds in which use is collected before it is reported. */
 const REPORT_MS = 500;
@@ -139,7 +139,7 @@ export class RateLeases implements SharedRates {
     const changed = [...this.#changed].map((name) => name.slice(name.indexOf(' ') + 1));
     const questions = [...(all ? rates.keys() : new Set(changed))].flatMap((id) => {
       const rate = rates.get(id);
-      return rate === undefined ? [] : KINDS.flatMap((kind) => this.#question(id, rate, kind));
+      return rate === undefined ? [] : RATE_KINDS.flatMap((kind) => this.#question(id, rate, kind));
     });
     this.#changed = new Set();
     if (questions.length === 0) return;
@@ -184,7 +184,7 @@ export class RateLeases implements SharedRates {
   /** The store has lost what it knew: all of the last minute is reported with the next question. */
   reportAll(rates: ReadonlyMap<string, Rate>): void {
     for (const [id, rate] of rates) {
-      for (const kind of KINDS) {
+      for (const kind of RATE_KINDS) {
         const share = rate.shares?.[kind];
         if (share === undefined || rate.rule[kind] === undefined) continue;
         share.unreported = kind === 'parallel' ? 0 : rate[kind].used();

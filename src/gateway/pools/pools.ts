@@ -61,7 +61,7 @@ function buildPool(ref: string, settings: PoolSettings, registry: Registry): Poo
   const members = settings.models.flatMap((name, index) => {
     const model = registry.models.get(name);
     if (model === undefined || model.endpoint.problem !== undefined) return [];
-    return { model, weight: settings.weights[index] ?? 1 };
+    return { model, weight: settings.weights?.[index] ?? 1 };
   });
   const model = combinedModel(
     ref,

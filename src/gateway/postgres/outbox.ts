@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
+import { limits } from '../../config/schema/limits.ts';
+import { ADMIN_SCOPES } from '../access/key-properties.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
-import { ADMIN_SCOPES } from '../admin/api/admin-scopes.ts';
 import { openDatabase } from '../state/state-database.ts';
 import { transaction } from '../state/transaction.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
@@ -285,25 +286,7 @@ const KEYS = z.array(
     user: z.string().exactOptional(),
     admin: z.enum(ADMIN_SCOPES).exactOptional(),
     spent: z.number(),
-    limits: z.object({
-      budgets: z.array(
-        z.object({
-          usd: z.number(),
-          period: z.enum(['total', 'day', 'week', 'month']),
-          timeZone: z.string(),
-          mode: z.enum(['soft', 'hard']),
-          model: z.string(),
-        }),
-      ),
-      rates: z.array(
-        z.object({
-          requests: z.number().exactOptional(),
-          tokens: z.number().exactOptional(),
-          parallel: z.number().exactOptional(),
-          model: z.string(),
-        }),
-      ),
-    }),
+    limits,
     createdAt: z.number(),
     expiresAt: z.number().exactOptional(),
     revokedAt: z.number().exactOptional(),

@@ -19,6 +19,7 @@ import {
   searchSql,
   unknownKey,
 } from '../access/key-store.ts';
+import { SqlSessions } from '../access/sessions.ts';
 import {
   REQUEST_ROWS,
   type RequestHistoryPage,
@@ -34,7 +35,6 @@ import {
   type StateCheck,
   TOTALS,
 } from '../accounting/state-check.ts';
-import { SqlSessions } from '../admin/sessions.ts';
 import { Budget } from '../limits/budget.ts';
 import { addUp, spentSql } from '../limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../limits/limit-rules.ts';

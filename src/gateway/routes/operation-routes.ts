@@ -15,6 +15,8 @@ export interface Operation extends Pick<Models, 'registry' | 'listing'> {
   readonly metrics: Pick<Metrics, 'write'>;
   /** Absent: the state is local. */
   readonly shared?: Pick<SharedState, 'status'> | undefined;
+  /** The paths of the admin API for OpenAPI. */
+  readonly adminPaths: () => Promise<Readonly<Record<string, object>>>;
   /** By which the process proves itself to those that started it. Absent: it can't. */
   readonly proofSecret?: string | undefined;
 }
@@ -64,8 +66,8 @@ export function operationRoutes(deps: Operation, accepting: () => boolean): Rout
       method: 'GET',
       path: '/openapi.json',
       handle: async (context) => {
-        const { openApi } = await import('../http/openapi.ts');
-        context.sendJson(200, openApi());
+        const [{ openApi }, adminPaths] = await Promise.all([import('../http/openapi.ts'), deps.adminPaths()]);
+        context.sendJson(200, openApi(adminPaths));
       },
     },
   ];

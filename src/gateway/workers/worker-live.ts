@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defined, parseJson } from '../../base/json.ts';
-import * as schemas from '../admin/api/schemas.ts';
-import type { LiveReader, LiveReceiver, LiveRequests } from '../admin/live-requests.ts';
+import type { LiveReader, LiveReceiver, LiveRequests } from '../operations/live-requests.ts';
+import * as schemas from '../operations/schemas.ts';
 import type { LiveMessage } from './messages.ts';
 
 type Watched = Pick<LiveReader, 'owner' | 'filter'>;
@@ -18,24 +18,24 @@ export class WorkerLive {
   readonly #send: (message: LiveMessage) => void;
   /** Readers of this worker. */
   readonly #own = new Map<string, LiveReceiver>();
-  /** Readers of other workers, with the functions that remove them. */
-  readonly #others = new Map<string, () => void>();
+  /** Readers of peers, with the functions that remove them. */
+  readonly #ofPeers = new Map<string, () => void>();
 
   constructor(live: LiveRequests, send: (message: LiveMessage) => void) {
     this.#live = live;
     this.#send = send;
-    live.followOthers = (each, receiver) => this.#followOthers(each, receiver);
+    live.followPeers = (each, receiver) => this.#followPeers(each, receiver);
   }
 
   receive(message: LiveMessage): void {
     const { reader } = message;
     switch (message.type) {
       case 'live-follow':
-        this.#others.set(reader, this.#addOfOther(reader, message));
+        this.#ofPeers.set(reader, this.#addOfPeer(reader, message));
         return;
       case 'live-unfollow':
-        this.#others.get(reader)?.();
-        this.#others.delete(reader);
+        this.#ofPeers.get(reader)?.();
+        this.#ofPeers.delete(reader);
         return;
       case 'live-request': {
         // Another release may describe requests in another way.
@@ -48,7 +48,7 @@ export class WorkerLive {
     }
   }
 
-  #followOthers({ owner, filter }: Watched, receiver: LiveReceiver): () => void {
+  #followPeers({ owner, filter }: Watched, receiver: LiveReceiver): () => void {
     const reader = randomUUID();
     this.#own.set(reader, receiver);
     this.#send({ type: 'live-follow', reader, owner, filter: defined({ ...filter }) });
@@ -58,7 +58,7 @@ export class WorkerLive {
     };
   }
 
-  #addOfOther(reader: string, { owner, filter }: Watched): () => void {
+  #addOfPeer(reader: string, { owner, filter }: Watched): () => void {
     let count = 0;
     let timer: NodeJS.Timeout | undefined;
     const sendCount = () => {
@@ -66,7 +66,7 @@ export class WorkerLive {
       count = 0;
       timer = undefined;
     };
-    const remove = this.#live.addOfOther({
+    const remove = this.#live.addOfPeer({
       owner,
       filter,
       show: (request) => {

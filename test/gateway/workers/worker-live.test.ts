@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestFilter } from '../../../src/gateway/accounting/request-history.ts';
-import { LiveRequests } from '../../../src/gateway/admin/live-requests.ts';
+import { LiveRequests } from '../../../src/gateway/operations/live-requests.ts';
 import { LiveKeeper } from '../../../src/gateway/workers/live-keeper.ts';
 import { LIVE_MESSAGE } from '../../../src/gateway/workers/messages.ts';
 import { WorkerLive } from '../../../src/gateway/workers/worker-live.ts';

@@ -1,15 +1,23 @@
 import * as z from 'zod';
-import { canMatchModel } from '../../../config/settings/limited-models.ts';
+import * as limits from '../../../config/schema/limits.ts';
+import { LIMIT_DEFAULTS } from '../../../config/settings/limit-values.ts';
+import { ADMIN_SCOPES, KEY_STATES } from '../../access/key-properties.ts';
+import {
+  count,
+  milliseconds,
+  name,
+  nameOrNull,
+  replica,
+  request,
+  time,
+  tokens,
+  usd,
+} from '../../operations/schemas.ts';
 import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
-import { ADMIN_SCOPES } from './admin-scopes.ts';
 
-/** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
-const time = z.string().meta({ format: 'date-time' });
-const usd = z.number();
-const count = z.number().int();
-const milliseconds = z.number();
-const name = z.string();
-const nameOrNull = z.string().nullable();
+export { BUDGET_PERIODS } from '../../../config/settings/limit-values.ts';
+export { ADMIN_SCOPES, KEY_STATES, type KeyState } from '../../access/key-properties.ts';
+export { type Replica, type Request, request } from '../../operations/schemas.ts';
 
 /**
  * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
@@ -40,35 +48,26 @@ export const sessionInput = z.union([
 
 export const link = z.object({ token: z.string(), path: z.string(), expires_at: time });
 
-const PERIODS = ['total', 'day', 'week', 'month'] as const;
-const modelPattern = z
-  .string()
-  .max(300)
-  .refine(canMatchModel)
-  .meta({ expected: 'a model such as openai/gpt-5, openai/* or *' })
-  .default('*');
+/** A budget in the names of the API. */
+const budgetFields = {
+  usd: limits.budget.shape.usd,
+  period: limits.budget.shape.period,
+  time_zone: limits.budget.shape.timeZone,
+  mode: limits.budget.shape.mode,
+  model: limits.budget.shape.model,
+};
+const limitedModel = limits.limitedModel.max(300).default(LIMIT_DEFAULTS.model);
 
 export const budgetInput = z.strictObject({
-  usd: z.number().min(0).max(1_000_000),
-  period: z.enum(PERIODS).default('total'),
-  time_zone: z.string().max(100).default('UTC'),
-  mode: z.enum(['soft', 'hard']).default('soft'),
+  usd: budgetFields.usd.max(1_000_000),
+  period: budgetFields.period.default(LIMIT_DEFAULTS.period),
+  time_zone: budgetFields.time_zone.max(100).default(LIMIT_DEFAULTS.timeZone),
+  mode: budgetFields.mode.default(LIMIT_DEFAULTS.mode),
   /** Models that count: `*`, `vendor/*` or one model. */
-  model: modelPattern,
+  model: limitedModel,
 });
 
-const limitNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional();
-export const rate = z.strictObject({
-  /** Per minute. */
-  requests: limitNumber,
-  /** Per minute. */
-  tokens: limitNumber,
-  /** At a time. */
-  parallel: limitNumber,
-  model: modelPattern,
-});
-
-export const KEY_STATES = ['valid', 'rotating', 'expired', 'revoked'] as const;
+export const rate = z.strictObject({ ...limits.rate.shape, model: limitedModel });
 
 export const key = z.object({
   name,
@@ -81,13 +80,9 @@ export const key = z.object({
   spent: usd,
   budgets: z.array(
     z.object({
-      usd,
+      ...budgetFields,
       /** In the current window. */
       spent: usd,
-      period: z.enum(PERIODS),
-      time_zone: z.string(),
-      mode: z.enum(['soft', 'hard']),
-      model: z.string(),
       window_start: time.nullable(),
       window_end: time.nullable(),
     }),
@@ -253,46 +248,6 @@ export const usageAnswer = z.object({
 
 export const OUTCOMES = ['complete', 'client-gone', 'failed', 'refused'] as const;
 
-const tokens = z.object({
-  input: count.nullable(),
-  output: count.nullable(),
-  cache_read: count.nullable(),
-  cache_write: count.nullable(),
-  cache_write_1h: count.nullable(),
-  reasoning: count.nullable(),
-});
-
-/** A request without its contents, which the gateway never stores. */
-export const request = z.object({
-  id: z.string(),
-  /** When it ended. */
-  at: time,
-  key: name,
-  organization: nameOrNull,
-  user: nameOrNull,
-  endpoint: z.string(),
-  /** The model that answered, or the requested one. Null: not known when it was refused. */
-  model: nameOrNull,
-  provider: nameOrNull,
-  outcome: z.string(),
-  /** HTTP status. Null for requests of older releases. */
-  status: count.nullable(),
-  error_type: nameOrNull,
-  /** Requests to upstreams. */
-  attempts: count,
-  tokens,
-  /** Null: no price is known. */
-  cost: usd.nullable(),
-  byok: z.boolean(),
-  estimated: z.boolean(),
-  /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
-  estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
-  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
-  served: z.array(z.string()),
-  first_byte_ms: milliseconds.nullable(),
-  duration_ms: milliseconds,
-});
-
 export const requestQuery = z.strictObject({
   key: filter,
   user: filter,
@@ -365,11 +320,7 @@ export const liveSample = z.object({ shown: count, total: count });
 
 export const budget = z.object({
   scope: z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull }),
-  model: z.string(),
-  period: z.enum(PERIODS),
-  time_zone: z.string(),
-  mode: z.enum(['soft', 'hard']),
-  usd,
+  ...budgetFields,
   spent: usd,
   /** Null: a budget for all time. */
   window_start: time.nullable(),
@@ -453,31 +404,6 @@ export const provider = z.object({
 });
 export const providerList = z.object({ data: z.array(provider) });
 
-/** What a process of the gateway says about itself. */
-export const replicaFacts = z.object({
-  version: z.string(),
-  host: z.string(),
-  pid: count,
-  /** Where it listens, as it knows it. */
-  address: nameOrNull,
-  started_at: time,
-  /** Of the effective configuration, so that differences show. */
-  config_hash: z.string(),
-  active_requests: count,
-  /** It ends when its requests have ended. */
-  draining: z.boolean(),
-  /** Rows that the state does not have yet. */
-  ledger_rows_waiting: count,
-  ledger: z.enum(['ok', 'failing']),
-  memory_bytes: count,
-});
-export const replica = replicaFacts.extend({
-  id: z.string(),
-  /** The process that answers. */
-  self: z.boolean(),
-  /** When it was last heard of. A process that is gone is left out after five minutes. */
-  seen_at: time,
-});
 export const replicaList = z.object({ data: z.array(replica) });
 
 export const auditEntry = z.object({
@@ -500,7 +426,6 @@ export type Scope = z.infer<typeof scope>;
 export type Session = z.infer<typeof session>;
 export type Link = z.infer<typeof link>;
 export type Key = z.infer<typeof key>;
-export type KeyState = Key['state'];
 export type NewKeyInput = z.infer<typeof newKey>;
 export type KeyPage = z.infer<typeof keyPage>;
 export type KeyQuery = z.infer<typeof keyQuery>;
@@ -511,7 +436,6 @@ export type UsageQueryInput = z.infer<typeof usageQuery>;
 export type UsageSums = z.infer<typeof usageSums>;
 export type UsageRow = z.infer<typeof usageRow>;
 export type UsageAnswer = z.infer<typeof usageAnswer>;
-export type Request = z.infer<typeof request>;
 export type RequestQuery = z.infer<typeof requestQuery>;
 export type RequestPage = z.infer<typeof requestPage>;
 export type RequestDetail = z.infer<typeof requestDetail>;
@@ -524,8 +448,6 @@ export type Organization = z.infer<typeof organization>;
 export type Health = z.infer<typeof health>;
 export type Model = z.infer<typeof model>;
 export type Provider = z.infer<typeof provider>;
-export type ReplicaFacts = z.infer<typeof replicaFacts>;
-export type Replica = z.infer<typeof replica>;
 export type AuditEntry = z.infer<typeof auditEntry>;
 export type AuditQuery = z.infer<typeof auditQuery>;
 export type AuditPage = z.infer<typeof auditPage>;

@@ -7,7 +7,7 @@ import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatPercent } from '../data/format.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { scopeText } from './budgets.tsx';
-import { describeBudget } from './limit-text.ts';
+import { budgetText } from './limit-text.ts';
 
 /** Problems that need a person. Nothing is shown if there are none. */
 export function Attention() {
@@ -35,7 +35,7 @@ function ConcernText({ of }: { of: Concern }) {
     case 'budget': {
       const { budget } = of;
       const share = budget.usd === 0 ? 1 : budget.spent / budget.usd;
-      const what = `${scopeText(budget.scope)}, ${describeBudget(budget)}`;
+      const what = `${scopeText(budget.scope)}, ${budgetText(budget)}`;
       const when = budget.runs_out_at === null ? '' : ` ${t('Runs out on {0}', time(budget.runs_out_at))}.`;
       return (
         <Line bad={share >= 1} view="budgets">

@@ -7,7 +7,7 @@ import { Clock, formatCount, formatPercent, formatUsd } from '../data/format.ts'
 import { useAnswer } from '../data/use-answer.ts';
 import { AnswerView, Empty } from '../parts/answer-view.tsx';
 import { Table } from '../parts/table.tsx';
-import { describeBudget, describeRate } from './limit-text.ts';
+import { budgetText, rateText } from './limit-text.ts';
 
 /** Budgets with their remaining amounts, and the organizations. */
 export function Budgets({ session }: { session: Session }) {
@@ -56,7 +56,7 @@ function Organizations() {
 function BudgetTable({ budgets }: { budgets: readonly Budget[] }) {
   const columns = [
     { name: t('Owner'), cell: ({ scope }: Budget) => scopeText(scope) },
-    { name: t('Budget'), cell: (budget: Budget) => describeBudget(budget) },
+    { name: t('Budget'), cell: (budget: Budget) => budgetText(budget) },
     { name: t('Used'), cell: (budget: Budget) => <Used of={budget} /> },
     { name: t('Spent'), look: 'number' as const, cell: ({ spent }: Budget) => formatUsd(spent) },
     { name: t('Left'), look: 'number' as const, cell: ({ usd, spent }: Budget) => formatUsd(Math.max(0, usd - spent)) },
@@ -124,7 +124,7 @@ function OrganizationTable({ organizations }: { organizations: readonly Organiza
     },
     { name: t('Refused models'), cell: ({ deny }: Organization) => deny.join(', ') || '–' },
     { name: t('Own credentials'), cell: ({ byok }: Organization) => byok.join(', ') || '–' },
-    { name: t('Rates'), cell: ({ rates }: Organization) => rates.map(describeRate).join('; ') || '–' },
+    { name: t('Rates'), cell: ({ rates }: Organization) => rates.map(rateText).join('; ') || '–' },
   ];
   return <Table caption={t('Organizations')} columns={columns} rows={organizations} id={({ id }) => id} />;
 }

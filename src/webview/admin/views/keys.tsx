@@ -10,7 +10,7 @@ import { DebouncedInput } from '../parts/debounced-input.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { Table } from '../parts/table.tsx';
 import { CreateKey, KeyLimits, NewSecret, RevokeKey, RotateKey } from './key-dialogs.tsx';
-import { describeBudget, describeRate } from './limit-text.ts';
+import { budgetText, rateText } from './limit-text.ts';
 
 type Open =
   | { readonly kind: 'create' }
@@ -170,8 +170,8 @@ function Limits({ of: { budgets, rates } }: { of: Key }) {
   return (
     <ul class="plain">
       {budgets.map((budget) => (
-        <li key={describeBudget(budget)}>
-          {t('{0} of {1}', formatUsd(budget.spent), describeBudget(budget))}
+        <li key={budgetText(budget)}>
+          {t('{0} of {1}', formatUsd(budget.spent), budgetText(budget))}
           <meter
             min={0}
             max={Math.max(budget.usd, 0.000001)}
@@ -182,7 +182,7 @@ function Limits({ of: { budgets, rates } }: { of: Key }) {
         </li>
       ))}
       {rates.map((rate) => (
-        <li key={describeRate(rate)}>{describeRate(rate)}</li>
+        <li key={rateText(rate)}>{rateText(rate)}</li>
       ))}
     </ul>
   );

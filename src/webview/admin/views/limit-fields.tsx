@@ -1,12 +1,12 @@
 import type { Signal } from '@preact/signals';
-import type { Key } from '../../../gateway/admin/api/schemas.ts';
+import { BUDGET_PERIODS, type Budget, type Key } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
-import { PERIODS, periodTitle } from './limit-text.ts';
+import { periodTitle } from './limit-text.ts';
 
 /** Texts of the inputs. */
 export interface BudgetDraft {
   readonly usd: string;
-  readonly period: (typeof PERIODS)[number];
+  readonly period: Budget['period'];
   readonly hard: boolean;
   readonly model: string;
   /** Empty: the time zone in sight. */
@@ -140,11 +140,11 @@ function BudgetFields({ value, onValue, onRemove }: RowProps<BudgetDraft>) {
         <select
           value={value.period}
           onChange={(event) => {
-            const period = PERIODS.find((each) => each === event.currentTarget.value);
+            const period = BUDGET_PERIODS.find((each) => each === event.currentTarget.value);
             if (period) onValue({ ...value, period });
           }}
         >
-          {PERIODS.map((period) => (
+          {BUDGET_PERIODS.map((period) => (
             <option key={period} value={period}>
               {periodTitle(period)}
             </option>

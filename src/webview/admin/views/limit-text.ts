@@ -1,11 +1,9 @@
-import type { Budget, BudgetInput } from '../../../gateway/admin/api/schemas.ts';
+import type { Budget, BudgetInput, RateInput } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { formatCount, formatUsd } from '../data/format.ts';
 
-export const PERIODS = ['total', 'day', 'week', 'month'] as const;
-
 /** `$5.00 a month (hard, mistral/*)` */
-export function describeBudget({ usd, period, mode, model }: Omit<BudgetInput, 'time_zone'>): string {
+export function budgetText({ usd, period, mode, model }: Omit<BudgetInput, 'time_zone'>): string {
   const notes = [...(mode === 'hard' ? [t('hard')] : []), ...(model === '*' ? [] : [model])];
   const amount = periodAmount(formatUsd(usd), period);
   return notes.length === 0 ? amount : `${amount} (${notes.join(', ')})`;
@@ -37,15 +35,8 @@ export function periodTitle(period: Budget['period']): string {
   }
 }
 
-export interface RateText {
-  readonly requests?: number | undefined;
-  readonly tokens?: number | undefined;
-  readonly parallel?: number | undefined;
-  readonly model: string;
-}
-
 /** `60 requests and 100,000 tokens a minute, 4 at a time (mistral/*)` */
-export function describeRate({ requests, tokens, parallel, model }: RateText): string {
+export function rateText({ requests, tokens, parallel, model }: RateInput): string {
   const parts = [
     ...(requests === undefined ? [] : [t('{0} requests a minute', formatCount(requests))]),
     ...(tokens === undefined ? [] : [t('{0} tokens a minute', formatCount(tokens))]),

@@ -1,6 +1,6 @@
 import { type EndedRequest, matchesFilter, type RequestFilter } from '../accounting/request-history.ts';
-import type * as api from './api/schemas.ts';
-import { describeRequest } from './request-view.ts';
+import { describeRequest } from './request-description.ts';
+import type { Request } from './schemas.ts';
 
 /** Requests per second that one reader gets. Of more, it gets the first of each second. */
 const MAX_PER_SECOND = 50;
@@ -22,7 +22,7 @@ export interface LiveReader {
   readonly owner: LiveOwner;
   readonly filter: RequestFilter;
   /** Must not block. @returns false if the reader is too slow for this request. */
-  readonly show: (request: api.Request) => boolean;
+  readonly show: (request: Request) => boolean;
   /** Called for each request that was not shown. */
   readonly skipped?: () => void;
   /** Called each second in which not all requests were shown. */
@@ -33,9 +33,9 @@ export interface LiveReader {
   readonly end?: () => void;
 }
 
-/** Receives the requests of other workers for a reader. */
+/** Receives the requests of peers for a reader. */
 export interface LiveReceiver {
-  readonly ended: (request: api.Request) => void;
+  readonly ended: (request: Request) => void;
   readonly skipped: (count: number) => void;
 }
 
@@ -43,14 +43,14 @@ interface State {
   readonly reader: LiveReader;
   shown: number;
   total: number;
-  /** Ends the requests of the other workers. */
+  /** Ends the requests of peers. */
   unfollow?: (() => void) | undefined;
 }
 
 /** Passes requests that have ended to the pages that show them live. Without a reader it costs nothing. */
 export class LiveRequests {
   /** Set if this process is one of several workers. The returned function ends it. */
-  followOthers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
+  followPeers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
   readonly #readers = new Set<State>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,7 +65,7 @@ export class LiveRequests {
   /** Adds a reader of the requests of all workers. @returns a function that removes it. */
   add(reader: LiveReader): () => void {
     const state = this.#start(reader);
-    state.unfollow = this.followOthers?.(reader, {
+    state.unfollow = this.followPeers?.(reader, {
       ended: (request) => offer(state, () => request),
       skipped: (count) => {
         state.total += count;
@@ -74,8 +74,8 @@ export class LiveRequests {
     return () => this.#remove(state);
   }
 
-  /** Adds a reader of another worker, for the requests of this one. @returns a function that removes it. */
-  addOfOther(reader: LiveReader): () => void {
+  /** Adds a reader of a peer, for the requests of this process. @returns a function that removes it. */
+  addOfPeer(reader: LiveReader): () => void {
     const state = this.#start(reader);
     return () => this.#remove(state);
   }
@@ -120,7 +120,7 @@ export class LiveRequests {
 }
 
 /** @param describe is called only if the request may be shown. */
-function offer(state: State, describe: () => api.Request): void {
+function offer(state: State, describe: () => Request): void {
   state.total += 1;
   if (state.shown < MAX_PER_SECOND && state.reader.show(describe())) state.shown += 1;
   else state.reader.skipped?.();

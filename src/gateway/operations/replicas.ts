@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/json.ts';
 import type { SharedState } from '../shared-state.ts';
-import { type Replica, type ReplicaFacts, replicaFacts } from './api/schemas.ts';
 import { describeThisReplica, type ThisProcess } from './presence.ts';
+import { type Replica, type ReplicaFacts, replicaFacts } from './schemas.ts';
 
 export interface Processes extends ThisProcess {
   /** Absent: the state is local. */
@@ -15,7 +15,7 @@ export async function listReplicas(deps: Processes): Promise<Replica[]> {
   const facts = describeThisReplica(deps);
   const self = { ...facts, id: processName(facts), self: true, seen_at: new Date().toISOString() };
   const seen = (await deps.shared?.listReplicas()) ?? [];
-  const others = seen.flatMap(({ id, facts, seenAt, self: own }) => {
+  const peers = seen.flatMap(({ id, facts, seenAt, self: own }) => {
     const read = readFacts(facts);
     return own || !read ? [] : [{ ...read, id, self: false, seen_at: new Date(seenAt).toISOString() }];
   });
@@ -24,9 +24,9 @@ export async function listReplicas(deps: Processes): Promise<Replica[]> {
   for (const text of workers ?? []) {
     const read = readFacts(text);
     if (read && read.pid !== facts.pid)
-      others.push({ ...read, id: processName(read), self: false, seen_at: self.seen_at });
+      peers.push({ ...read, id: processName(read), self: false, seen_at: self.seen_at });
   }
-  return [self, ...others.sort((a, b) => (a.started_at < b.started_at ? -1 : 1))];
+  return [self, ...peers.sort((a, b) => (a.started_at < b.started_at ? -1 : 1))];
 }
 
 function processName({ host, pid }: ReplicaFacts): string {

@@ -3,8 +3,8 @@ import type { Settings } from '../../config/settings/settings.ts';
 import type { Ledger } from '../accounting/ledger.ts';
 import type { Metrics } from '../accounting/metrics.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { ReplicaFacts } from './api/schemas.ts';
 import { configHash } from './config-hash.ts';
+import type { ReplicaFacts } from './schemas.ts';
 
 /** Where this gateway listens, and whether it ends. */
 export class Presence {
@@ -19,7 +19,7 @@ export class Presence {
   }
 }
 
-/** What a process tells about itself. */
+/** Parts of a process that it describes to its peers. */
 export interface ThisProcess {
   /** The version of Svc. */
   readonly version: string;
@@ -31,7 +31,7 @@ export interface ThisProcess {
   readonly shared?: Pick<SharedState, 'waiting'> | undefined;
 }
 
-/** What this process tells the others. */
+/** The description of this process for its peers. */
 export function describeThisReplica(deps: ThisProcess): ReplicaFacts {
   return {
     version: deps.version,
