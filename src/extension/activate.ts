@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import { SettingsStore } from '../config/load/store.ts';
 import { registerChat } from './chat/lazy-chat.ts';
+import { CompletionSettingsSource } from './completion/completion-settings-source.ts';
 import { registerCompletions } from './completion/completions-feature.ts';
+import { ExcludedFiles } from './completion/excluded-files.ts';
 import { registerConfigurationCommands } from './configuration/configuration-commands.ts';
 import { showConfigurationDiagnostics } from './configuration/diagnostics.ts';
 import { CONFIGURATION_FILES, configurationInput } from './configuration/input.ts';
@@ -35,11 +37,13 @@ export function activate(context: vscode.ExtensionContext): void {
   own(contextKeys.follow(models));
   own(contextKeys.followWalkthrough());
 
-  own(registerCompletions({ extension, models, transport, log, memory, contextKeys }));
+  const configured = own(new CompletionSettingsSource());
+  const excluded = own(new ExcludedFiles(() => configured.current.exclude, configured.onDidChange));
+  own(registerCompletions({ extension, models, transport, log, memory, contextKeys, configured, excluded }));
 
   const converse = converseWith(models, transport);
   const answered = () => contextKeys.set('svc.chatAnswered', true);
-  own(registerChat({ context, models, transport, converse, log, answered }));
+  own(registerChat({ context, models, transport, converse, log, excluded, answered }));
   own(registerLanguageModels(models, converse));
 
   own(registerGateway({ context, keys, log, contextKeys }));

@@ -86,7 +86,7 @@ export class ChatParts implements vscode.Disposable {
     });
     this.attach = new Attach(newId);
     const attachments = new AttachActions(this.attach, newId);
-    const mentions = new Mentions(this.attach);
+    const mentions = new Mentions(this.attach, deps.excluded);
     const { conversations, context } = this;
     this.composer = new Composer({ conversations, failed, sources: { attachments, mentions, context, fillPrompt } });
     this.topics = {

@@ -3,6 +3,7 @@ import type * as vscode from 'vscode';
 import { outputCap } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Converse, SessionDeps } from '../../chat/session/session-deps.ts';
+import type { ExcludedFiles } from '../completion/excluded-files.ts';
 import type { EditorTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 
@@ -17,6 +18,8 @@ export interface ChatViewDeps extends SessionDeps {
   readonly log: vscode.LogOutputChannel;
   readonly onModelChange: vscode.Event<void>;
   readonly setup: () => ModelSetup;
+  /** The files that lists do not offer. */
+  readonly excluded: Pick<ExcludedFiles, 'whenKnown'>;
 }
 
 export interface ChatFeatureDeps {
@@ -25,13 +28,16 @@ export interface ChatFeatureDeps {
   readonly transport: EditorTransport;
   readonly converse: Converse;
   readonly log: vscode.LogOutputChannel;
+  readonly excluded: ExcludedFiles;
   /** Called after each answer without an error. */
   readonly answered: () => void;
 }
 
 /** The chat's dependencies in the editor. */
-export function chatViewDeps({ context, models, transport, converse, log, answered }: ChatFeatureDeps): ChatViewDeps {
+export function chatViewDeps(deps: ChatFeatureDeps): ChatViewDeps {
+  const { context, models, transport, converse, log, excluded, answered } = deps;
   return {
+    excluded,
     extension: context.extensionUri,
     drafts: context.workspaceState,
     storage: context.globalStorageUri,

@@ -9,8 +9,8 @@ import { CompetingExtensions } from '../setup/competing-extensions.ts';
 import type { ContextKeys } from '../setup/context-keys.ts';
 import { registerCompletionCommands } from './completion-commands.ts';
 import { EditorContext } from './completion-context.ts';
-import { CompletionSettingsSource } from './completion-settings-source.ts';
-import { ExcludedFiles } from './excluded-files.ts';
+import type { CompletionSettingsSource } from './completion-settings-source.ts';
+import type { ExcludedFiles } from './excluded-files.ts';
 import { registerInlineCompletions } from './inline-completions.ts';
 import { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
 import { nextEditModels } from './next-edit/next-edit-model.ts';
@@ -26,23 +26,23 @@ export interface CompletionsDeps {
   readonly log: vscode.LogOutputChannel;
   readonly memory: vscode.Memento;
   readonly contextKeys: ContextKeys;
+  readonly configured: CompletionSettingsSource;
+  readonly excluded: ExcludedFiles;
 }
 
 /** Ghost text, next edits, their status and their commands. */
 export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
-  const { extension, models, transport, log, memory, contextKeys } = deps;
+  const { extension, models, transport, log, memory, contextKeys, configured, excluded } = deps;
   const lifetime = new DisposableStore();
   const own = <T extends vscode.Disposable>(part: T): T => {
     lifetime.add(part);
     return part;
   };
 
-  const configured = own(new CompletionSettingsSource());
   const on = own(new CompletionSwitch());
   const settings = () => (on.snoozing ? { ...configured.current, enabled: false } : configured.current);
   const enabled = () => configured.current.enabled;
   const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
-  const excluded = own(new ExcludedFiles(() => configured.current.exclude, configured.onDidChange));
   const context = new EditorContext(own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined)));
   const suggester = own(
     new Suggester({

@@ -1,6 +1,11 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/prompt/exclusion.ts';
+import {
+  type Exclusion,
+  Exclusions,
+  type IgnoreFile,
+  type WorkspaceFolder,
+} from '../../completion/prompt/exclusion.ts';
 import type { NotSent } from '../../completion/trigger/trigger.ts';
 
 const MAX_FILES = 500;
@@ -62,6 +67,20 @@ export class ExcludedFiles implements vscode.Disposable {
     if (!this.#early.has(uriOrPath)) void this.#readEarly(uriOrPath);
     return 'unknown-yet';
   };
+
+  /** As `reason`, after the ignore files that concern the file were read. For files of the workspace. */
+  async whenKnown(uri: string): Promise<Exclusion | undefined> {
+    for (;;) {
+      const reason = this.reason(uri);
+      if (reason !== 'unknown-yet') return reason;
+      await new Promise<void>((resolve) => {
+        const once = this.#changed.event(() => {
+          once.dispose();
+          resolve();
+        });
+      });
+    }
+  }
 
   /** Reads the ignore files above one file. @param uri others than those of the workspace wait for the search. */
   async #readEarly(uri: string): Promise<void> {

@@ -9,6 +9,7 @@ import { ConversationContext } from '../../../src/extension/chat/context/convers
 import { instructionFiles } from '../../../src/extension/chat/context/instruction-files.ts';
 import { fillPrompt, promptFiles } from '../../../src/extension/chat/context/prompt-files.ts';
 import { existingPaths, openPath } from '../../../src/extension/chat/links.ts';
+import { ExcludedFiles } from '../../../src/extension/completion/excluded-files.ts';
 import { createMemento } from './memento.ts';
 import { workspaceFolder } from './until.ts';
 
@@ -26,11 +27,19 @@ const FILES = {
   'packages/app/src/main.ts': 'const first = 1;\nconst second = 2;\nconst third = 3;\n',
   'packages/app/prod.env': 'TOKEN=1\n',
   'packages/lib/src/only-here.ts': 'export {};\n',
+  'packages/lib/.gitignore': 'built/\n*.log\n!kept.log\n',
+  'packages/lib/built/mention-me.js': '1;\n',
+  'packages/lib/mention-me.log': 'line\n',
+  'packages/lib/kept.log': 'line\n',
+  'packages/lib/mention-me.ts': 'export {};\n',
+  'packages/lib/node_modules/mention-me/index.js': '1;\n',
+  'packages/mention-me.pem': 'key\n',
 } as const;
 
 describe('what is sent with each message', () => {
   const root = () => workspaceFolder().fsPath;
   let secret: string;
+  let excluded: ExcludedFiles;
   before(() => {
     secret = mkdtempSync(join(tmpdir(), 'svc-private-'));
     writeFileSync(join(secret, 'private.md'), 'private text');
@@ -39,8 +48,12 @@ describe('what is sent with each message', () => {
       writeFileSync(join(root(), path), text);
     }
     symlinkSync(join(secret, 'private.md'), join(root(), '.svc/instructions/link.md'));
+    symlinkSync(join(secret, 'private.md'), join(root(), 'packages/mention-me-outside.md'));
+    symlinkSync('lib/mention-me.ts', join(root(), 'packages/mention-me-inside.ts'));
+    excluded = new ExcludedFiles(() => [], new vscode.EventEmitter<void>().event);
   });
   after(async () => {
+    excluded.dispose();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     for (const path of ['AGENTS.md', 'CLAUDE.md', '.github', '.svc', 'packages', secret])
       rmSync(join(path === secret ? '' : root(), path), { recursive: true, force: true });
@@ -163,7 +176,7 @@ describe('what is sent with each message', () => {
   });
 
   it('mentions: names in the message are attached, also one whose list had not arrived', async () => {
-    const complete = new Mentions(new Attach(newId));
+    const complete = new Mentions(new Attach(newId), excluded);
     const { text, attachments } = await complete.mentioned('compare @packages/app/src/main.ts, with @only-h', {
       from: 40,
       text: 'only-h',
@@ -175,7 +188,7 @@ describe('what is sent with each message', () => {
   });
 
   it('mentions: recently shown files are offered first', async () => {
-    const complete = new Mentions(new Attach(newId));
+    const complete = new Mentions(new Attach(newId), excluded);
     await open('packages/lib/src/only-here.ts');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     let labels: readonly string[] = [];
@@ -184,6 +197,21 @@ describe('what is sent with each message', () => {
     });
     assert.ok(labels.includes('only-here.ts'), labels.join());
     complete.dispose();
+  });
+
+  it('mentions: nothing that is ignored, in node_modules or behind a link that leads out is offered', async () => {
+    const mentions = new Mentions(new Attach(newId), excluded);
+    const offered = async (text: string) => {
+      let details: readonly (string | undefined)[] = [];
+      await mentions.items('@', text, (items) => {
+        details = items.map(({ detail }) => detail);
+      });
+      return [...details].sort();
+    };
+    assert.deepEqual(await offered('mention-me'), ['packages/lib/mention-me.ts', 'packages/mention-me-inside.ts']);
+    assert.deepEqual(await offered('kept.l'), ['packages/lib/kept.log']);
+    assert.deepEqual(await offered('built'), []);
+    mentions.dispose();
   });
 
   it('paths of answers: files are found by their path or their end, and open at the line', async () => {

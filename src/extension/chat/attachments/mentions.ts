@@ -3,13 +3,20 @@ import type { Attachment } from '../../../chat/attachment.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
 import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
 import type { CompletionItem } from '../../../protocol/chat/page-messages.ts';
+import type { ExcludedFiles } from '../../completion/excluded-files.ts';
 import { promptFiles } from '../context/prompt-files.ts';
 import { findLinkedFile } from '../links.ts';
 import type { MentionTopic, TopicPage } from '../surface-topic.ts';
-import { workspaceRelativePath } from '../tools/workspace-path.ts';
+import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
 const MAX_ITEMS = 12;
+const MAX_FILES = 8;
+const MAX_FOLDERS = 3;
+/** Number of files that are looked at. Most of them may be ignored. */
+const MAX_FOUND = 400;
+/** Also where no ignore file names them. */
+const NEVER = '**/{node_modules,.git}/**';
 
 interface Special {
   readonly id: string;
@@ -31,6 +38,7 @@ interface Mention {
 /** Completions for `@` and `/`. The page receives only names; contents stay in the host. */
 export class Mentions implements MentionTopic, vscode.Disposable {
   readonly #attach: Attach;
+  readonly #excluded: Pick<ExcludedFiles, 'whenKnown'>;
   /** The files that were shown, the last one first. */
   #recent: readonly vscode.Uri[] = [];
   readonly #subscription: vscode.Disposable;
@@ -38,8 +46,9 @@ export class Mentions implements MentionTopic, vscode.Disposable {
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
   #query = 0;
 
-  constructor(attach: Attach) {
+  constructor(attach: Attach, excluded: Pick<ExcludedFiles, 'whenKnown'>) {
     this.#attach = attach;
+    this.#excluded = excluded;
     this.#addRecent(vscode.window.activeTextEditor);
     this.#subscription = vscode.window.onDidChangeActiveTextEditor((editor) => this.#addRecent(editor));
   }
@@ -170,16 +179,31 @@ export class Mentions implements MentionTopic, vscode.Disposable {
     const open = vscode.window.tabGroups.all
       .flatMap(({ tabs }) => tabs)
       .flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
+    const shown = new Map([...this.#recent, ...open].map((uri) => [uri.toString(), uri]));
     const pattern = wanted === '' ? undefined : `**/*${[...wanted].map(anyCase).join('')}*`;
-    const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
-    const uris = new Map([...this.#recent, ...open, ...found].map((uri) => [uri.toString(), uri]));
-    const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
-    const files = matching.slice(0, MAX_ITEMS - 4).map((uri) => {
+    const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, NEVER, MAX_FOUND);
+    const others = found.filter((uri) => !shown.has(uri.toString()));
+    const matches = (uri: vscode.Uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted);
+    const files = [...shown.values()].filter(matches).slice(0, MAX_FILES);
+    for await (const uri of this.#offered(others.filter(matches))) {
+      if (files.length === MAX_FILES) break;
+      files.push(uri);
+    }
+    const items = files.map((uri) => {
       const path = workspaceRelativePath(uri);
       const label = path.slice(path.lastIndexOf('/') + 1);
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', ...mention(label) };
     });
-    return [...(await this.#folders(wanted)), ...files].slice(0, MAX_ITEMS - 3);
+    return [...(await this.#folders(wanted)), ...items].slice(0, MAX_ITEMS - 3);
+  }
+
+  /** Not ignored, no secrets, and not behind a link that leads out of the workspace. */
+  async *#offered(uris: readonly vscode.Uri[]): AsyncGenerator<vscode.Uri, void> {
+    for (const uri of uris) {
+      const reason = await this.#excluded.whenKnown(uri.toString());
+      if (reason === 'gitignored' || reason === 'secret-kind') continue;
+      if ((await fileAt(uri)) !== undefined) yield uri;
+    }
   }
 
   /** Finds folders by name. Only folders with files, because an empty one has no listing to attach. */
@@ -187,13 +211,14 @@ export class Mentions implements MentionTopic, vscode.Disposable {
     if (wanted === '') return [];
     const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
     const found = new Map<string, vscode.Uri>();
-    for (const uri of await vscode.workspace.findFiles(pattern, undefined, 200)) {
+    for await (const uri of this.#offered(await vscode.workspace.findFiles(pattern, NEVER, MAX_FOUND))) {
       for (let at = vscode.Uri.joinPath(uri, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
         const name = at.path.slice(at.path.lastIndexOf('/') + 1);
         if (name.toLowerCase().includes(wanted)) found.set(at.toString(), at);
       }
+      if (found.size >= MAX_FOLDERS) break;
     }
-    return [...found.values()].slice(0, 3).map((uri) => {
+    return [...found.values()].slice(0, MAX_FOLDERS).map((uri) => {
       const path = workspaceRelativePath(uri);
       const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', ...mention(label) };
