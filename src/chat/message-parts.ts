@@ -111,12 +111,18 @@ export interface Task {
   readonly state: (typeof TASK_STATES)[number];
 }
 
-/** The changes of an answer, as the page shows them in one line. */
-export interface TurnSummary {
-  readonly message: string;
-  readonly files: number;
+/** The changes of one file by an answer: numbers of lines. */
+export interface ChangedFileCounts {
+  /** Relative to the workspace folder. */
+  readonly path: string;
   readonly added: number;
   readonly removed: number;
+}
+
+/** The changes of an answer, as the page shows them. */
+export interface TurnSummary {
+  readonly message: string;
+  readonly files: readonly ChangedFileCounts[];
   /** `pending`: some changes are neither kept nor undone. */
   readonly state: 'pending' | 'kept' | 'undone';
   /** Ids of its tool calls that changed files, and of those whose changes were undone. */

@@ -180,8 +180,15 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
       type: 'turns',
       turns: [
         {
-          ...{ message: 'm1', files: 3, added: 10, removed: 3 },
-          ...{ state: 'pending', calls: ['call_1'], undone: [] },
+          message: 'm1',
+          files: [
+            { path: 'src/shop/basket.ts', added: 6, removed: 3 },
+            { path: 'src/shop/basket.test.ts', added: 3, removed: 0 },
+            { path: 'README.md', added: 1, removed: 0 },
+          ],
+          state: 'pending',
+          calls: ['call_1'],
+          undone: [],
         },
       ],
     },

@@ -306,7 +306,12 @@ describe('tool cards of the chat page', () => {
   });
 
   describe('changed files of an answer', () => {
-    const turn = { message: 'm1', files: 3, added: 10, removed: 3, calls: ['c1'], undone: [] };
+    const files = [
+      { path: 'src/shop/cart.ts', added: 7, removed: 1 },
+      { path: 'a.txt', added: 3, removed: 0 },
+      { path: 'docs/old.md', added: 0, removed: 2 },
+    ];
+    const turn = { message: 'm1', files, calls: ['c1'], undone: [] };
     const bar = () => panel.page.locator('.turn-bar');
     const change = () => {
       const action = { type: 'changes', changes: [textChange('a.txt', 'a\n', 'b\n').change] };
@@ -324,6 +329,20 @@ describe('tool cards of the chat page', () => {
       assert.match(await bar().innerText(), /^3 files changed\s*\+10\s*−3/);
       for (const name of ['Review', 'Undo all', 'Keep']) await bar().getByRole('button', { name }).click();
       assert.deepEqual(await actions(), ['review ', 'undo ', 'keep ']);
+    });
+
+    it('changed files: stand by name with their counts, and each opens its own diff', async () => {
+      await showTurn('pending');
+      const rows = bar().getByRole('listitem');
+      assert.deepEqual(
+        (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim()),
+        ['cart.ts src/shop +7 −1', 'a.txt +3', 'old.md docs −2'],
+      );
+      await bar().getByRole('button', { name: 'cart.ts' }).click();
+      assert.deepEqual(
+        (await panel.sentMessages('turn')).map(({ action, path }) => [action, path]),
+        [['review', 'src/shop/cart.ts']],
+      );
     });
 
     it('changed files: Keep is not offered twice, and undone changes can be made again', async () => {

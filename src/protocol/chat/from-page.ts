@@ -62,6 +62,8 @@ const fromPage = z.union([
     action: z.enum(['review', 'keep', 'undo', 'redo']),
     message: id,
     call: id.exactOptional(),
+    /** For `review`: one file, relative to the workspace folder. */
+    path: text.exactOptional(),
   }),
   z.object({ type: z.literal('restore'), message: id }),
   z.object({ type: z.enum(['queue-remove', 'queue-edit', 'queue-send']), message: id }),

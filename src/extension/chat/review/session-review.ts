@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { Checkpoints } from '../../../chat/checkpoints/checkpoints.ts';
 import type { RecordedChange } from '../../../chat/checkpoints/recorded-changes.ts';
-import type { TurnSummary } from '../../../chat/message-parts.ts';
+import type { ChangedFileCounts, TurnSummary } from '../../../chat/message-parts.ts';
 import { changedFiles, turnState, undoneCalls } from '../../../chat/review/changed-files.ts';
 import type { ChatSession } from '../../../chat/session/session.ts';
 import { textChange } from '../../../chat/tools/file-change.ts';
@@ -135,22 +135,19 @@ async function summaries(
   const turns: TurnSummary[] = [];
   for (const [message, all] of Map.groupBy(changes, (change) => change.message)) {
     const state = turnState(all);
-    const files = changedFiles(state === 'undone' ? all : all.filter((change) => change.state !== 'undone'));
-    let [added, removed] = [0, 0];
-    for (const { path, changes: own } of files) {
+    const changed = changedFiles(state === 'undone' ? all : all.filter((change) => change.state !== 'undone'));
+    const files: ChangedFileCounts[] = [];
+    for (const { path, changes: own } of changed) {
       const first = await checkpoints.contents(own[0].id);
       const last = await checkpoints.contents((own.at(-1) ?? own[0]).id);
       const { uri } = await workspaceFile(path);
       const [before, after] = [await decodeContent(uri, first.before), await decodeContent(uri, last.after)];
-      const { change } = textChange(path, before, after);
-      added += change.added;
-      removed += change.removed;
+      const { added, removed } = textChange(path, before, after).change;
+      files.push({ path, added, removed });
     }
     turns.push({
       message,
-      files: files.length,
-      added,
-      removed,
+      files,
       state,
       calls: [...new Set(all.map(({ call }) => call))],
       undone: undoneCalls(all),

@@ -57,12 +57,13 @@ export class TurnChanges implements ChangeTopic {
     }
   }
 
-  /** Compares the files before and after an answer in one editor. */
-  async #view({ checkpoints }: ChatSession, { message }: TurnAction): Promise<void> {
+  /** Compares the files before and after an answer, or one of them, in one editor. */
+  async #view({ checkpoints }: ChatSession, { message, path }: TurnAction): Promise<void> {
     if (!checkpoints) return;
     const changes = (await checkpoints.changes(message)).filter(({ state }) => state !== 'undone');
     const files: ComparedFile[] = [];
-    for (const file of changedFiles(changes)) files.push(await this.#compared(checkpoints, file));
+    const reviewed = changedFiles(changes).filter((file) => path === undefined || file.path === path);
+    for (const file of reviewed) files.push(await this.#compared(checkpoints, file));
     if (files.length > 0) await viewFiles(vscode.l10n.t('Changes of the answer'), files);
   }
 

@@ -1,14 +1,15 @@
 import type { TurnSummary } from '../../../chat/message-parts.ts';
+import { showUnseen } from '../../../chat/tools/visible-text.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { usePanel } from '../panel.ts';
 import { Counts } from './tool-details.tsx';
 
-/** The files that an answer changed, in one line, with their review and the way back. */
+/** The files that an answer changed, with their review and the way back. */
 export function TurnBar({ message }: { message: string }) {
   const { link, state } = usePanel();
   const turn = state.turns.value.find((each) => each.message === message);
-  if (!turn || turn.files === 0) return null;
+  if (!turn || turn.files.length === 0) return null;
   const act = (action: 'review' | 'keep' | 'undo' | 'redo') => () => link.post({ type: 'turn', action, message });
   const keep = () => {
     act('keep')();
@@ -17,11 +18,13 @@ export function TurnBar({ message }: { message: string }) {
   };
   const busy = state.running.value;
   const undone = turn.state === 'undone';
+  const sum = (of: 'added' | 'removed') => turn.files.reduce((total, file) => total + file[of], 0);
+  const review = (path: string) => () => link.post({ type: 'turn', action: 'review', message, path });
   return (
     <fieldset class="turn-bar" aria-label={t('Changed files')}>
       <Icon name="diff-multiple" />
       <span class="count">
-        {filesText(turn)} {undone ? null : <Counts added={turn.added} removed={turn.removed} />}
+        {filesText(turn)} {undone ? null : <Counts added={sum('added')} removed={sum('removed')} />}
       </span>
       <span class="actions">
         {undone ? null : (
@@ -39,11 +42,39 @@ export function TurnBar({ message }: { message: string }) {
           </button>
         ) : null}
       </span>
+      {undone ? null : (
+        <ul>
+          {turn.files.map((file) => (
+            <li key={file.path}>
+              <button
+                type="button"
+                class="file"
+                title={t('Review {0}', showUnseen(file.path))}
+                onClick={review(file.path)}
+              >
+                <FileName path={file.path} />
+                <Counts added={file.added} removed={file.removed} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
     </fieldset>
   );
 }
 
-function filesText({ files, state }: TurnSummary): string {
+/** The name first: in a narrow panel, the folder is cut. */
+function FileName({ path }: { path: string }) {
+  const slash = path.lastIndexOf('/');
+  return (
+    <>
+      <span class="name">{showUnseen(path.slice(slash + 1))}</span>
+      <span class="folder">{showUnseen(path.slice(0, Math.max(0, slash)))}</span>
+    </>
+  );
+}
+
+function filesText({ files: { length: files }, state }: TurnSummary): string {
   if (state === 'undone') return files === 1 ? t('1 file: changes undone') : t('{0} files: changes undone', files);
   return files === 1 ? t('1 file changed') : t('{0} files changed', files);
 }
