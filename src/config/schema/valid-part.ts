@@ -3,7 +3,7 @@ import { nodeAt, type ObjectTree, replaceNodes, toPlainValue, unescapedKey } fro
 
 /**
  * The valid part of a section with the defaults of its schema. Each source was checked before (validate.ts), so only
- * unknown keys are left out, and what is not valid beside the values of another source. It cannot fail.
+ * unknown keys are left out, and values that are not valid beside those of another source. It cannot fail.
  */
 export function parseValidPart<T extends z.ZodType>(schema: T, section: ObjectTree): z.output<T> {
   const { success, data, error } = schema.safeParse(toPlainValue(section));

@@ -3,7 +3,7 @@
  * the schemas, and the page without zod.
  */
 
-/** What an admin key may do (admin/api/schemas.ts). */
+/** Rights of an admin key (admin/api/schemas.ts). */
 export const ADMIN_SCOPES = ['read', 'keys', 'all'] as const;
 export type AdminScope = (typeof ADMIN_SCOPES)[number];
 

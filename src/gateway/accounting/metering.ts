@@ -18,7 +18,7 @@ import { writePrices } from './price-text.ts';
 import type { UpstreamHealth } from './upstream-health.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
-/** What an answer is counted in. */
+/** Ledger, metrics and log of answers. */
 export interface Accounting extends Pick<Models, 'settings' | 'registry'> {
   readonly ledger: Ledger;
   readonly metrics: Metrics;

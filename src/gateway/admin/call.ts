@@ -14,7 +14,7 @@ import { identifyViewer, requireScope, type SignIns, type Viewer } from './viewe
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** What the endpoints need. */
+/** The dependencies of the endpoints. */
 export type Administration = Models &
   SignIns &
   Processes &

@@ -11,10 +11,10 @@ import { SCOPES, type Scope } from './api/schemas.ts';
 /** Name of a caller that signed in with a one-time link. */
 export const LOCAL = 'local';
 
-/** What finds out who calls the admin API. */
+/** Keys and sessions of callers. */
 export interface SignIns {
   readonly keys: KeyCheck;
-  /** What the admin API reads and writes. */
+  /** The state, for the operator's requests. */
   readonly admin: StateAdmin;
   readonly signIns: SignInLimit;
 }

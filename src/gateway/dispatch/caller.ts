@@ -12,7 +12,7 @@ import { RequestLimits } from '../limits/request-limits.ts';
 import { estimateRequest } from './estimate.ts';
 import type { Models, ServedModel } from './models.ts';
 
-/** What decides who may send a request. */
+/** Keys and limits of callers. */
 export interface Access extends Pick<Models, 'settings'> {
   readonly keys: KeyCheck;
   readonly limits: Limits;

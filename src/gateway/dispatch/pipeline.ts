@@ -27,7 +27,7 @@ import { outputLimit } from './output-limit.ts';
 import { readPriceDemands } from './price-demands.ts';
 import { findModel } from './requested-model.ts';
 
-/** What the steps of an inference request need. */
+/** The dependencies of the steps of an inference request. */
 export type Inference = Models &
   Access &
   Accounting & {

@@ -37,11 +37,11 @@ interface HealthReport {
 export interface HealthSources {
   readonly health: UpstreamHealth;
   readonly pools: Pools;
-  /** What all workers of this gateway know, this one included. Absent: there is one process. */
+  /** The reports of all workers of this gateway, this one included. Absent: there is one process. */
   readonly workers?: { health(): Promise<readonly string[]> } | undefined;
 }
 
-/** What this process tells the other workers. */
+/** The report of this process for its peers. */
 export function describeThisHealth({ health, pools }: Pick<HealthSources, 'health' | 'pools'>): HealthReport {
   return { upstreams: health.report(), members: pools.health.report() };
 }

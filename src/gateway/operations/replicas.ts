@@ -6,7 +6,7 @@ import { type Replica, type ReplicaFacts, replicaFacts } from './schemas.ts';
 export interface Processes extends ThisProcess {
   /** Absent: the state is local. */
   readonly shared?: Pick<SharedState, 'waiting' | 'listReplicas'> | undefined;
-  /** What all workers of this gateway say about themselves, this one included. Absent: there is one process. */
+  /** The descriptions of all workers of this gateway, this one included. Absent: there is one process. */
   readonly workers?: { replicas(): Promise<readonly string[]> } | undefined;
 }
 

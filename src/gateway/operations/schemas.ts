@@ -49,7 +49,7 @@ export const request = z.object({
   duration_ms: milliseconds,
 });
 
-/** What a process of the gateway says about itself. */
+/** The description of a process of the gateway by itself. */
 export const replicaFacts = z.object({
   version: z.string(),
   host: z.string(),

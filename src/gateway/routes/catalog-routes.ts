@@ -12,7 +12,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { codexList } from './codex-models.ts';
 
-/** What the lists need. */
+/** The dependencies of the lists. */
 interface Catalog extends Models {
   readonly keys: KeyCheck;
 }
