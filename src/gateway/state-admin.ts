@@ -6,7 +6,6 @@ import {
   type RequestHistoryPage,
   type RequestHistoryQuery,
   readRequestPage,
-  readRow,
   requestPageSql,
 } from './accounting/request-history.ts';
 import { checkState, type StateCheck } from './accounting/state-check.ts';
@@ -25,9 +24,10 @@ import {
   readAuditRow,
   writeAudit,
 } from './state/audit-log.ts';
+import type { UsageRow } from './state/ledger-columns.ts';
+import { readRow } from './state/ledger-columns.ts';
 import { openReader } from './state/state-database.ts';
 import { transaction } from './state/transaction.ts';
-import type { UsageRow } from './state/usage-tables.ts';
 
 /**
  * The state as operators read and change it, by commands and by the admin API. A call may wait for a server. The

@@ -13,9 +13,11 @@ import { copyToPostgres } from '../../src/gateway/postgres/copy-state.ts';
 import { connectPostgres, openPostgres } from '../../src/gateway/postgres/open-postgres.ts';
 import { sealNextInPostgres } from '../../src/gateway/postgres/postgres-sealing.ts';
 import type { UsageQuery } from '../../src/gateway/reports/usage-query.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
-import { BUCKET_MS, type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { BUCKET_MS } from '../../src/gateway/state/usage-sums.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { SqliteAdmin, type StateAdmin } from '../../src/gateway/state-admin.ts';
 import { startPostgres } from '../gateway/postgres/postgres-server.ts';
 

@@ -14,10 +14,11 @@ import { type BudgetRule, budgetId } from '../../src/gateway/limits/limit-rules.
 import { SumCache } from '../../src/gateway/reports/sum-cache.ts';
 import type { UsageQuery } from '../../src/gateway/reports/usage-query.ts';
 import { readUsageReport, type UsageReport } from '../../src/gateway/reports/usage-report.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { SqliteAdmin, type StateAdmin } from '../../src/gateway/state-admin.ts';
 
 export { SlidingMinute } from '../../src/gateway/limits/sliding-minute.ts';

@@ -9,7 +9,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import type { EstimateReason } from '../state/estimate-reason.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import type { ChosenLabels } from './metrics.ts';
 import { writePrices } from './price-text.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';

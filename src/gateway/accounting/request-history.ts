@@ -1,7 +1,4 @@
-import { defined, isObject } from '../../base/json.ts';
-import type { Usage } from '../../wire/event.ts';
-import { readDetails } from '../state/row-details.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import { readRow, type UsageRow } from '../state/ledger-columns.ts';
 
 export interface RequestFilter {
   readonly key?: string | undefined;
@@ -108,60 +105,3 @@ export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-export function readRow(row: Row): UsageRow {
-  const number = (name: string) => amount(row[name]);
-  const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '');
-  const details = readDetails(row.details);
-  return {
-    requestId: text('request_id'),
-    attempt: Number(row.attempt),
-    at: Number(row.at),
-    key: text('key'),
-    organization: text('organization'),
-    user: text('user'),
-    tags: readTags(text('tags')),
-    endpoint: text('endpoint'),
-    model: text('model'),
-    provider: text('provider'),
-    byok: row.byok === 1,
-    outcome: text('outcome'),
-    counted: row.counted === 1,
-    status: number('status'),
-    errorType: text('error_type') || undefined,
-    prices: text('prices') || undefined,
-    usage: readUsage(row, details.usage),
-    cost: number('cost_nano'),
-    estimated: row.estimated === 1,
-    estimateReason: details.estimateReason,
-    waitMs: Number(row.wait_ms),
-    firstByteMs: Number(row.first_byte_ms),
-    durationMs: Number(row.duration_ms),
-  };
-}
-
-/** Postgres' driver passes 64-bit integers as text. */
-function amount(value: unknown): number | undefined {
-  return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
-}
-
-function readUsage(row: Row, details: Partial<Usage>): Usage | undefined {
-  const [input, output] = [amount(row.input), amount(row.output)];
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    ...{ input, output },
-    ...details,
-    ...defined({
-      cacheRead: amount(row.cache_read),
-      cacheWrite: amount(row.cache_write),
-      cacheWrite1h: amount(row.cache_write_1h),
-      reasoning: amount(row.reasoning),
-    }),
-  };
-}
-
-function readTags(text: string): Record<string, string> | undefined {
-  const tags: unknown = text === '' ? undefined : JSON.parse(text);
-  if (!isObject(tags)) return undefined;
-  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]));
-}

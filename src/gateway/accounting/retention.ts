@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import { sealNext } from '../state/sealing.ts';
 import { transaction } from '../state/transaction.ts';
-import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
+import { BUCKET_MS, bucketOf } from '../state/usage-sums.ts';
+import { MERGE_BUCKET } from '../state/usage-tables.ts';
 
 /** Budgets by month are read from the sums. */
 const LONGEST_WINDOW_MS = 32 * 86_400_000;
@@ -22,7 +23,7 @@ export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerReten
     database.prepare('UPDATE retained SET since = max(since, ?)').run(rowsBefore);
     const old = 'SELECT seq FROM usage WHERE at < ? ORDER BY at LIMIT ?';
     database.prepare(`DELETE FROM usage WHERE seq IN (${old})`).run(rowsBefore, BATCH_ROWS);
-    if (sum !== undefined) mergeBucket(database, Number(sum.bucket));
+    for (const statement of sum === undefined ? [] : MERGE_BUCKET) database.prepare(statement).run(Number(sum?.bucket));
   });
   return true;
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { BUCKET_MS } from '../state/usage-tables.ts';
+import { BUCKET_MS } from '../state/usage-sums.ts';
 import { retainedSince } from './retention.ts';
 
 /** A sum that differs from its rows. Nano-USD. */

@@ -4,7 +4,7 @@ import type { Prices } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import { readPrices } from '../accounting/price-text.ts';
 import type { EndedRequest } from '../accounting/request-history.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import type * as api from './api/schemas.ts';
 
 /** A request as the admin API shows it. */

@@ -3,10 +3,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import { ADMIN_SCOPES } from '../admin/api/admin-scopes.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
+import { rowToJson } from '../state/ledger-columns.ts';
 import { openDatabase } from '../state/state-database.ts';
 import { transaction } from '../state/transaction.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
-import { rowToJson } from './postgres-rows.ts';
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS batches (

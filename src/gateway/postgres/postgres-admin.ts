@@ -24,7 +24,6 @@ import {
   type RequestHistoryPage,
   type RequestHistoryQuery,
   readRequestPage,
-  readRow,
   requestPageSql,
 } from '../accounting/request-history.ts';
 import {
@@ -53,7 +52,8 @@ import {
   INSERT_AUDIT,
   readAuditRow,
 } from '../state/audit-log.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
+import { readRow } from '../state/ledger-columns.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
 import { readSealedParts, sealedTimes } from './postgres-sealing.ts';

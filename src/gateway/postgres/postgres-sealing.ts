@@ -1,13 +1,6 @@
 import type { SealedPart, SealedTimes } from '../reports/report-plan.ts';
-import {
-  DAY_MS,
-  LENGTHS,
-  openSealed,
-  type SealedSize,
-  type SealedSums,
-  sealSums,
-  unitSums,
-} from '../state/sealed-sums.ts';
+import { LENGTHS, openSealed, type SealedSize, type SealedSums, sealSums, unitSums } from '../state/sealed-sums.ts';
+import { DAY_MS } from '../state/usage-sums.ts';
 import { toPostgres } from './postgres-admin.ts';
 import type { PostgresConnection, Sql } from './postgres-connection.ts';
 import { LOCKS, lock } from './postgres-tables.ts';

@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, LENGTHS, type SealedSize } from '../state/sealed-sums.ts';
-import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
+import { LENGTHS, type SealedSize } from '../state/sealed-sums.ts';
+import { BUCKET_MS, bucketOf, DAY_MS, HOUR_MS } from '../state/usage-sums.ts';
 
 /** From `since`, before `until`, in Unix milliseconds. */
 export interface Span {

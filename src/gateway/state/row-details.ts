@@ -1,7 +1,7 @@
 import { arrayOrEmpty, defined, objectOrEmpty, parseJson, tokenCount } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
 import { ESTIMATE_REASONS, type EstimateReason } from './estimate-reason.ts';
-import type { UsageRow } from './usage-tables.ts';
+import type { UsageRow } from './ledger-columns.ts';
 
 /** The part of a row that few rows have. It is one column of the ledger, as JSON. */
 interface RowDetails {

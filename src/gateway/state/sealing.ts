@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DAY_MS, LENGTHS, openSealed, type SealedSize, type SealedSums, sealSums, unitSums } from './sealed-sums.ts';
+import { LENGTHS, openSealed, type SealedSize, type SealedSums, sealSums, unitSums } from './sealed-sums.ts';
+import { DAY_MS } from './usage-sums.ts';
 
 /** Seals the oldest hour or day that is over and has sums but is not sealed. @returns whether there was one. */
 export function sealNext(database: DatabaseSync, now = Date.now()): boolean {
