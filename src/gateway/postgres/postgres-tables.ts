@@ -1,5 +1,6 @@
 import { LEDGER_DDL } from '../state/ledger-columns.ts';
 import { unreadable } from '../state/migrations.ts';
+import type { Dialect } from '../state/steps.ts';
 import { SUMS } from '../state/usage-sums.ts';
 import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 
@@ -121,9 +122,26 @@ export const LOCKS = {
   rates: 7_263_405,
 } as const;
 
+const lockSql = (name: keyof typeof LOCKS) => `SELECT pg_advisory_xact_lock(${LOCKS[name]})`;
+
+export const POSTGRES: Dialect = {
+  added: 'number',
+  place: 'ctid',
+  sealed: {
+    // The transaction that sealed it.
+    version: 'xmin::text',
+    // The driver decodes the text of bytes in hexadecimal, which is longer.
+    sums: "encode(sums, 'base64')",
+    insert: 'INSERT INTO usage_sealed (length, start, sums) VALUES (?1, ?2, ?3)',
+  },
+  lockRows: lockSql('money'),
+  blocking: false,
+  member: (column, name) => `${column}::json ->> '${name}'`,
+};
+
 /** Waits for the other transactions that take the same lock. Ends with the transaction. */
 export async function lock(sql: Sql, name: keyof typeof LOCKS): Promise<void> {
-  await sql(`SELECT pg_advisory_xact_lock(${LOCKS[name]})`);
+  await sql(lockSql(name));
 }
 
 /** Milliseconds of a migration. Another process may be migrating a large state. */

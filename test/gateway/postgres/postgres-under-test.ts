@@ -7,9 +7,8 @@ import { Ledger } from '../../../src/gateway/accounting/ledger.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import { Outbox } from '../../../src/gateway/postgres/outbox.ts';
 import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
+import { removeOldRows, sealNextInPostgres } from '../../../src/gateway/postgres/postgres-retention.ts';
 import { writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { sealNextInPostgres } from '../../../src/gateway/postgres/postgres-sealing.ts';
 import { LOCKS, migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
 import { RowSender } from '../../../src/gateway/postgres/row-sender.ts';
 import { ServerHealth } from '../../../src/gateway/servers/server-health.ts';
@@ -19,7 +18,7 @@ import { rowToJson } from '../../../src/gateway/state/ledger-columns.ts';
 import { openState } from '../../../src/gateway/state/state-database.ts';
 import { transaction } from '../../../src/gateway/state/transaction.ts';
 import { UsageTables } from '../../../src/gateway/state/usage-tables.ts';
-import { SqliteAdmin, type StateAdmin } from '../../../src/gateway/state-admin.ts';
+import { type StateAdmin, sqliteAdmin } from '../../../src/gateway/state-admin.ts';
 import { query } from './postgres-server.ts';
 
 /** Number of the advisory lock under which shares of budgets are granted. */
@@ -113,7 +112,7 @@ export async function sendRows(
 /** The state in SQLite, to compare it with that in Postgres. @param file absolute path; absent: in memory. */
 export async function openSqlite(file = ':memory:') {
   const database = await openState(file);
-  const admin: StateAdmin = new SqliteAdmin(database, undefined, () => database.close());
+  const admin: StateAdmin = sqliteAdmin(database, undefined, () => database.close());
   const write = (rows: readonly UsageRow[]) => {
     transaction(database, () => new UsageTables(database).write(rows, assert.fail));
   };
