@@ -6,7 +6,7 @@ import type { Log } from '../gateway/accounting/log.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
 import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
-import { SqliteAdmin, type StateAdmin } from '../gateway/state-admin.ts';
+import { type StateAdmin, sqliteAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -28,7 +28,7 @@ async function openAdmin(io: Io, postgres: string | undefined): Promise<StateAdm
     return openPostgres(postgres);
   }
   const database = await openState(stateFile(io));
-  return new SqliteAdmin(database, undefined, () => database.close());
+  return sqliteAdmin(database, undefined, () => database.close());
 }
 
 /**

@@ -16,7 +16,7 @@ import { LiveRequests } from './operations/live-requests.ts';
 import { Presence } from './operations/presence.ts';
 import { ReportQueue } from './reports/report-queue.ts';
 import type { SharedBudgetServer, SharedRateServer, SharedState } from './shared-state.ts';
-import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
+import { type StateAdmin, sqliteAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
   /** The local state. Absent if `shared` is there. */
@@ -94,7 +94,7 @@ export class GatewayState {
       spent: (budget) => this.#alerts.note(budget),
       unwritten: (budget, start) => book.sum(budget, start, this.ledger.unwritten),
     });
-    this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());
+    this.admin = shared?.admin ?? sqliteAdmin(requireDatabase(database), () => this.keys.reload());
   }
 
   #limit(keys: readonly StoredGatewayKey[]): void {

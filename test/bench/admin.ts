@@ -11,12 +11,15 @@ import { setImmediate } from 'node:timers/promises';
 import { TimeZone } from '../../src/base/time-zone.ts';
 import { copyToPostgres } from '../../src/gateway/postgres/copy-state.ts';
 import { connectPostgres, openPostgres } from '../../src/gateway/postgres/open-postgres.ts';
-import { sealNextInPostgres } from '../../src/gateway/postgres/postgres-sealing.ts';
+import { sealNextInPostgres } from '../../src/gateway/postgres/postgres-retention.ts';
 import type { UsageQuery } from '../../src/gateway/reports/usage-query.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
-import { BUCKET_MS, type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
-import { SqliteAdmin, type StateAdmin } from '../../src/gateway/state-admin.ts';
+import { runSteps, SQLITE } from '../../src/gateway/state/steps.ts';
+import { BUCKET_MS } from '../../src/gateway/state/usage-sums.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { type StateAdmin, sqliteAdmin } from '../../src/gateway/state-admin.ts';
 import { startPostgres } from '../gateway/postgres/postgres-server.ts';
 
 const DAYS = 30;
@@ -78,7 +81,7 @@ function fill(database: DatabaseSync): { sums: number; rows: number } {
     if (at < END - DAY_MS) database.exec(`DELETE FROM usage WHERE at >= ${at}`);
     database.exec('COMMIT');
   }
-  while (sealNext(database, END));
+  while (runSteps(database, sealNext(SQLITE, END)));
   const count = (table: string) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
   return { sums: count('usage_rollup'), rows: count('usage') };
 }
@@ -222,7 +225,7 @@ try {
   console.log(filled, `${Math.round(statSync(file).size / 1e6)} MB`);
   const only = process.argv.slice(2);
   const results = [
-    ...(only.includes('--postgres') ? [] : await measureAll('SQLite', async () => new SqliteAdmin(database))),
+    ...(only.includes('--postgres') ? [] : await measureAll('SQLite', async () => sqliteAdmin(database))),
     ...(only.includes('--sqlite') ? [] : await measurePostgres(database)),
   ];
   database.close();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -94,6 +94,15 @@ describe('migrations of the state', () => {
       await opened((state) => assert.equal(state.check().rows, 1_001, 'a second start changes nothing'));
     });
   }
+
+  it('migrations: a new state has the tables of the releases before, byte for byte', async () => {
+    await opened(() => undefined);
+    const database = new DatabaseSync(file);
+    const tables = database.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid').all();
+    database.close();
+    const expected = readFileSync(new URL('state-schema.sql', import.meta.url), 'utf8');
+    assert.equal(tables.map(({ sql }) => `${sql};\n`).join(''), expected);
+  });
 
   it('migrations: a state of a newer release is refused and not changed', async () => {
     await opened((state) => state.setVersion(9, 9));

@@ -3,7 +3,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { TimeZone } from '../../src/base/time-zone.ts';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { KeyCache } from '../../src/gateway/access/key-cache.ts';
-import { KeyStore, type NewKey, type StoredGatewayKey } from '../../src/gateway/access/key-store.ts';
+import {
+  changeKeys,
+  createKey,
+  findKey,
+  KeyStore,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+  type StoredGatewayKey,
+  updateKey,
+} from '../../src/gateway/access/key-store.ts';
 import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { removeOld } from '../../src/gateway/accounting/retention.ts';
 import { checkState, type StateCheck } from '../../src/gateway/accounting/state-check.ts';
@@ -13,17 +23,21 @@ import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../../src/gateway/limits/limit-rules.ts';
 import { SumCache } from '../../src/gateway/reports/sum-cache.ts';
 import type { UsageQuery } from '../../src/gateway/reports/usage-query.ts';
-import { readUsageReport, type UsageReport } from '../../src/gateway/reports/usage-report.ts';
+import { type UsageReport, usageReport } from '../../src/gateway/reports/usage-report.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
+import { runSteps, SQLITE, type Steps } from '../../src/gateway/state/steps.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
-import { SqliteAdmin, type StateAdmin } from '../../src/gateway/state-admin.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { type StateAdmin, sqliteAdmin } from '../../src/gateway/state-admin.ts';
 
 export { SlidingMinute } from '../../src/gateway/limits/sliding-minute.ts';
 export { KeptItems } from '../../src/gateway/state/kept-items.ts';
 export type { BudgetRule, GatewayState, NewKey, StoredGatewayKey, UsageQuery, UsageReport, UsageRow };
 export { hashKey, stateFile };
+
+const ACTOR = { who: 'test', source: 'process' };
 
 /** What the gateway needs besides its state. */
 type GatewayInput = Omit<ConstructorParameters<typeof GatewayState>[0], 'database'>;
@@ -46,7 +60,7 @@ export class StateUnderTest {
   private constructor(database: DatabaseSync) {
     this.#database = database;
     this.#tables = new UsageTables(database);
-    this.admin = new SqliteAdmin(database);
+    this.admin = sqliteAdmin(database);
   }
 
   close(): void {
@@ -87,19 +101,19 @@ export class StateUnderTest {
   }
 
   /** @param memory sums that earlier reports have read. */
-  report(query: UsageQuery, memory?: SumCache): UsageReport {
-    return readUsageReport(this.#database, query, memory);
+  report(query: UsageQuery, memory = new SumCache()): UsageReport {
+    return this.#run(usageReport(SQLITE, query, memory));
   }
 
   /** Compares each sum with its rows. */
   check(): StateCheck {
-    return checkState(this.#database);
+    return this.#run(checkState());
   }
 
   /** Seals the hours and days that are over at a time. */
   sealUntil(end: number): void {
     transaction(this.#database, () => {
-      while (sealNext(this.#database, end));
+      while (this.#run(sealNext(SQLITE, end)));
     });
   }
 
@@ -109,23 +123,23 @@ export class StateUnderTest {
 
   /** Removes all rows and sums that are too old at a time. @param age milliseconds. */
   removeOld(age: { readonly usage: number; readonly rollup: number }, now: number): void {
-    while (removeOld(this.#database, age, now));
+    while (transaction(this.#database, () => this.#run(removeOld(SQLITE, age, now))));
   }
 
   createKey(key: NewKey): string {
-    return this.#store.create(key);
+    return changeKeys(this.#database, createKey(ACTOR, key));
   }
 
-  updateKey(...change: Parameters<KeyStore['update']>): void {
-    this.#store.update(...change);
+  updateKey(name: string, limits: Parameters<typeof updateKey>[2]): void {
+    changeKeys(this.#database, updateKey(ACTOR, name, limits));
   }
 
   rotateKey(name: string, graceMs: number): string {
-    return this.#store.rotate(name, graceMs);
+    return changeKeys(this.#database, rotateKey(ACTOR, name, graceMs));
   }
 
   revokeKey(name: string, cut = false): void {
-    this.#store.revoke(name, cut);
+    changeKeys(this.#database, revokeKey(ACTOR, name, cut));
   }
 
   keys(): readonly StoredGatewayKey[] {
@@ -133,7 +147,7 @@ export class StateUnderTest {
   }
 
   key(name: string): StoredGatewayKey | undefined {
-    return this.#store.get(name);
+    return this.#run(findKey(SQLITE, name));
   }
 
   /** The keys as a gateway process holds them. @param seen collects which changes it read. */
@@ -209,6 +223,10 @@ export class StateUnderTest {
 
   copyTo(file: string): void {
     this.#database.exec(`VACUUM INTO '${file}'`);
+  }
+
+  #run<T>(steps: Steps<T>): T {
+    return runSteps(this.#database, steps);
   }
 
   get #store(): KeyStore {

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../src/gateway/state/usage-tables.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 
 const DAY = 86_400_000;
 const MODELS = ['mistral/large', 'mistral/codestral', 'openai/gpt-large', 'up/m'] as const;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import type { UsageRow } from '../../src/gateway/state/usage-tables.ts';
+import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { KEY } from '../gateway/serve-harness.ts';
 import { inElement, inPage } from '../host/person.ts';
 import { AdminSite, signIn } from './admin-site.ts';

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS, LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { type Actor, type Change, writeAudit } from '../state/audit-log.ts';
+import { type Actor, writeAudit } from '../state/audit-log.ts';
+import { type Dialect, type Row, run, runSteps, SQLITE, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
 import { type AdminScope, isAdminScope, type KeyState } from './key-properties.ts';
@@ -54,23 +55,38 @@ export interface KeySearch {
   readonly limit: number;
 }
 
+export interface FoundKey extends StoredGatewayKey {
+  readonly state: KeyState;
+}
+
 /** Keys in the order of their names. */
 export interface FoundKeys {
-  readonly keys: readonly StoredGatewayKey[];
+  readonly keys: readonly FoundKey[];
   /** Number of all keys that match. */
   readonly total: number;
 }
 
-/** Each key with what it spent. For SQLite and Postgres. */
 const SPENT = '(SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent';
-export const KEYS = `SELECT keys.*, ${SPENT} FROM keys`;
-export const KEYS_WITH_USE = `SELECT keys.*, ${SPENT},
-  (SELECT max(at) FROM usage WHERE usage.key = keys.name) AS used_at FROM keys`;
 
-/** Conditions for a search and its page, for SQLite and Postgres, with the values of their parameters `?1` and so on. */
-export function searchSql(query: KeySearch, now: number) {
+/** All keys in the order of their creation. */
+export function* listKeys({ added }: Dialect, now = Date.now()): Steps<readonly FoundKey[]> {
+  const keys = yield* run(`SELECT keys.*, ${SPENT}, ${stateSql(now)} AS state FROM keys ORDER BY created_at, ${added}`);
+  const rows = {
+    hashes: yield* run(`SELECT * FROM key_hashes ORDER BY created_at DESC, ${added} DESC`),
+    budgets: yield* run('SELECT * FROM budgets'),
+    rates: yield* run('SELECT * FROM rates'),
+  };
+  return readKeys({ keys, ...rows }, now);
+}
+
+export function* findKey(dialect: Dialect, name: string): Steps<FoundKey | undefined> {
+  const [key] = yield* readFound(dialect, 'WHERE name = ?1', [name], Date.now());
+  return key;
+}
+
+export function* searchKeys(dialect: Dialect, query: KeySearch, now = Date.now()): Steps<FoundKeys> {
   const { search, state, organization, user, expiresBefore, after, limit } = query;
-  const values: (string | number | null)[] = [];
+  const values: (string | number)[] = [];
   const parameter = (value: string | number) => `?${values.push(value)}`;
   const conditions = ['1 = 1'];
   if (organization !== undefined) conditions.push(`organization = ${parameter(organization)}`);
@@ -85,186 +101,180 @@ export function searchSql(query: KeySearch, now: number) {
   if (expiresBefore !== undefined) {
     conditions.push(`revoked_at IS NULL AND expires_at > ${now} AND expires_at < ${parameter(expiresBefore)}`);
   }
-  const where = conditions.join(' AND ');
-  const page = `AND name > ?${values.length + 1} ORDER BY name LIMIT ${limit}`;
-  return { where, values, page, pageValues: [...values, after ?? ''] };
+  const where = `WHERE ${conditions.join(' AND ')}`;
+  const [count] = yield* run(`SELECT count(*) AS total FROM keys ${where}`, [...values]);
+  const page = `${where} AND name > ${parameter(after ?? '')} ORDER BY name LIMIT ${limit}`;
+  return { keys: yield* readFound(dialect, page, values, now), total: Number(count?.total) };
 }
 
-/** The state of a key, as `keyState` computes it. */
+function* readFound(
+  { added }: Dialect,
+  which: string,
+  values: readonly (string | number)[],
+  now: number,
+): Steps<readonly FoundKey[]> {
+  const used = '(SELECT max(at) FROM usage WHERE usage.key = keys.name) AS used_at';
+  const keys = yield* run(`SELECT keys.*, ${SPENT}, ${used}, ${stateSql(now)} AS state FROM keys ${which}`, values);
+  if (keys.length === 0) return [];
+  const names = keys.map(({ name }) => String(name));
+  const listed = `(${names.map((_, index) => `?${index + 1}`).join(', ')})`;
+  const rows = {
+    hashes: yield* run(
+      `SELECT * FROM key_hashes WHERE name IN ${listed} ORDER BY created_at DESC, ${added} DESC`,
+      names,
+    ),
+    budgets: yield* run(`SELECT * FROM budgets WHERE key IN ${listed}`, names),
+    rates: yield* run(`SELECT * FROM rates WHERE key IN ${listed}`, names),
+  };
+  return readKeys({ keys, ...rows }, now);
+}
+
+/** The state of a key. Its hashes are deleted when it expires, so that it stays expired if the clock is set back. */
 function stateSql(now: number): string {
   return `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= ${now} THEN 'expired'
     ELSE (SELECT CASE count(*) WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'rotating' END FROM key_hashes
       WHERE key_hashes.name = keys.name AND (valid_until IS NULL OR valid_until > ${now})) END`;
 }
 
-export function keyState({ revokedAt, expiresAt, hashes }: StoredGatewayKey, now = Date.now()): KeyState {
-  if (revokedAt !== undefined) return 'revoked';
-  if (expiresAt !== undefined && expiresAt <= now) return 'expired';
-  // The hashes were deleted when the key expired, and the clock was set back after that.
-  if (hashes.length === 0) return 'expired';
-  return hashes.length > 1 ? 'rotating' : 'valid';
+/** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
+export function* createKey(actor: Actor, key: NewKey, now = Date.now()): Steps<string> {
+  const { name, organization, user, admin, limits = {}, expiresAt } = key;
+  const [found] = yield* run(FIND, [name]);
+  if (found !== undefined) throw keyExists(name);
+  const values = [name, organization ?? null, user ?? null, admin ?? null, now, expiresAt ?? null];
+  yield* run(
+    'INSERT INTO keys (name, organization, "user", admin, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)',
+    values,
+  );
+  yield* setLimits(name, limits);
+  const expires_at = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+  const details = defined({ organization, user, admin, expires_at, ...limits });
+  yield* writeAudit(actor, { action: 'key.create', target: name, details });
+  return yield* issue(name, now);
 }
 
-/** The keys in the state. Several processes may use one state at the same time. */
+/** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
+export function* updateKey(actor: Actor, name: string, limits: Partial<LimitSettings>): Steps<void> {
+  yield* requireKey(name);
+  yield* setLimits(name, limits);
+  yield* writeAudit(actor, { action: 'key.change', target: name, details: { ...limits } });
+}
+
+/** Creates a new key for a name. The old key stays valid for `graceMs`. @throws SvcError for an unknown name. */
+export function* rotateKey(actor: Actor, name: string, graceMs: number, now = Date.now()): Steps<string> {
+  const found = yield* requireKey(name);
+  if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
+  yield* run('UPDATE key_hashes SET valid_until = ?1 WHERE name = ?2 AND (valid_until IS NULL OR valid_until > ?1)', [
+    now + graceMs,
+    name,
+  ]);
+  yield* writeAudit(actor, { action: 'key.rotate', target: name, details: { grace_ms: graceMs } });
+  return yield* issue(name, now);
+}
+
+/** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
+export function* revokeKey(actor: Actor, name: string, cut: boolean, now = Date.now()): Steps<void> {
+  yield* requireKey(name);
+  yield* run(
+    'UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), cut = CASE WHEN ?2 = 1 THEN 1 ELSE cut END WHERE name = ?3',
+    [now, cut ? 1 : 0, name],
+  );
+  yield* run('DELETE FROM key_hashes WHERE name = ?1', [name]);
+  yield* writeAudit(actor, { action: 'key.revoke', target: name, details: { cut } });
+}
+
+const FIND = 'SELECT * FROM keys WHERE name = ?1';
+
+function* requireKey(name: string): Steps<Row> {
+  const [found] = yield* run(FIND, [name]);
+  if (found === undefined) throw unknownKey(name);
+  return found;
+}
+
+/** Of two limits for the same requests, the smaller one holds. */
+function* setLimits(name: string, { budgets, rates }: Partial<LimitSettings>): Steps<void> {
+  if (budgets !== undefined) yield* run('DELETE FROM budgets WHERE key = ?1', [name]);
+  if (rates !== undefined) yield* run('DELETE FROM rates WHERE key = ?1', [name]);
+  for (const { usd, period, timeZone, mode, model } of budgets ?? []) {
+    yield* run(
+      `INSERT INTO budgets VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (key, model, period, zone, mode) DO UPDATE SET ${smaller('budgets', 'nano')}`,
+      [name, model, period, timeZone, mode, toNano(usd)],
+    );
+  }
+  const least = ['requests', 'tokens', 'parallel'].map((column) => smaller('rates', column));
+  for (const { requests, tokens, parallel, model } of rates ?? []) {
+    yield* run(
+      `INSERT INTO rates VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (key, model) DO UPDATE SET ${least.join(', ')}`,
+      [name, model, requests ?? null, tokens ?? null, parallel ?? null],
+    );
+  }
+}
+
+/** No limit is the largest one. */
+function smaller(table: string, column: string): string {
+  const [held, added] = [`${table}.${column}`, `excluded.${column}`];
+  return `${column} = CASE WHEN ${held} IS NULL OR ${added} < ${held} THEN ${added} ELSE ${held} END`;
+}
+
+function* issue(name: string, now: number): Steps<string> {
+  const key = `svc_${randomBytes(32).toString('base64url')}`;
+  yield* run('INSERT INTO key_hashes (hash, name, created_at) VALUES (?1, ?2, ?3)', [hashKey(key), name, now]);
+  return key;
+}
+
+/** Changes keys in SQLite, and tells the processes that follow them. */
+export function changeKeys<T>(database: DatabaseSync, steps: Steps<T>): T {
+  return transaction(database, () => {
+    const result = runSteps(database, steps);
+    database.exec('UPDATE key_changes SET number = number + 1');
+    return result;
+  });
+}
+
+/** The keys in SQLite as a gateway follows them. Several processes may use one state at the same time. */
 export class KeyStore {
   readonly #database: DatabaseSync;
-  readonly #actor: Actor;
+  readonly #changes: StatementSync;
+  readonly #version: StatementSync;
 
-  /** @param actor is written to the audit log with each change. */
-  constructor(database: DatabaseSync, actor: Actor = { who: 'gateway', source: 'process' }) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#actor = actor;
+    this.#changes = database.prepare('SELECT number FROM key_changes');
+    this.#version = database.prepare('PRAGMA data_version');
   }
 
-  /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
-  create(key: NewKey, now = Date.now()): string {
-    const { name, organization, user, admin, limits, expiresAt } = key;
-    if (this.#find(name)) throw keyExists(name);
-    return this.#change(keyCreated(key), () => {
-      this.#database
-        .prepare('INSERT INTO keys (name, organization, user, admin, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
-        .run(name, organization ?? null, user ?? null, admin ?? null, now, expiresAt ?? null);
-      if (limits !== undefined) this.#setLimits(name, limits);
-      return this.#issue(name, now);
-    });
-  }
-
-  /** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
-  update(name: string, limits: Partial<LimitSettings>): void {
-    if (!this.#find(name)) throw unknownKey(name);
-    this.#change(keyChanged(name, limits), () => {
-      if (limits.budgets) this.#database.prepare('DELETE FROM budgets WHERE key = ?').run(name);
-      if (limits.rates) this.#database.prepare('DELETE FROM rates WHERE key = ?').run(name);
-      this.#setLimits(name, limits);
-    });
-  }
-
-  /** Creates a new key for a name. The old key stays valid for `graceMs`. @throws SvcError for an unknown name. */
-  rotate(name: string, graceMs: number, now = Date.now()): string {
-    const found = this.#find(name);
-    if (!found) throw unknownKey(name);
-    if (found.revoked_at !== null) throw keyRevoked(name);
-    return this.#change(keyRotated(name, graceMs), () => {
-      this.#database
-        .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
-        .run(now + graceMs, name);
-      return this.#issue(name, now);
-    });
-  }
-
-  /** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
-  revoke(name: string, cut = false, now = Date.now()): void {
-    if (!this.#find(name)) throw unknownKey(name);
-    this.#change(keyRevocation(name, cut), () => {
-      this.#database
-        .prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?), cut = max(cut, ?) WHERE name = ?')
-        .run(now, cut ? 1 : 0, name);
-      this.#database.prepare('DELETE FROM key_hashes WHERE name = ?').run(name);
-    });
+  list(): readonly StoredGatewayKey[] {
+    return runSteps(this.#database, listKeys(SQLITE));
   }
 
   /** Deletes expired hashes and those in `seen`, so that they stay invalid if the clock is set back. */
   dropExpired(seen: Iterable<string>, now = Date.now()): void {
-    this.#change(undefined, () => {
-      const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
-      this.#database.prepare(`DELETE FROM key_hashes WHERE ${expired}`).run(now);
-      const one = this.#database.prepare('DELETE FROM key_hashes WHERE hash = ?');
-      for (const hash of seen) one.run(hash);
-    });
-  }
-
-  list(now = Date.now()): readonly StoredGatewayKey[] {
-    return this.#read(`${KEYS} ORDER BY created_at, rowid`, [], now);
-  }
-
-  get(name: string, now = Date.now()): StoredGatewayKey | undefined {
-    return this.#read(`${KEYS_WITH_USE} WHERE name = ?`, [name], now)[0];
-  }
-
-  search(query: KeySearch, now = Date.now()): FoundKeys {
-    const { where, values, page, pageValues } = searchSql(query, now);
-    const total = this.#database.prepare(`SELECT count(*) AS total FROM keys WHERE ${where}`).get(...values)?.total;
-    return { keys: this.#read(`${KEYS_WITH_USE} WHERE ${where} ${page}`, pageValues, now), total: Number(total) };
-  }
-
-  #read(sql: string, values: readonly (string | number | null)[], now: number): readonly StoredGatewayKey[] {
-    const keys = this.#database.prepare(sql).all(...values);
-    const names = JSON.stringify(keys.map(({ name }) => name));
-    const of = (select: string) =>
-      this.#database.prepare(select.replace('NAMES', '(SELECT value FROM json_each(?))')).all(names);
-    return readKeys(
-      {
-        keys,
-        hashes: of('SELECT * FROM key_hashes WHERE name IN NAMES ORDER BY created_at DESC, rowid DESC'),
-        budgets: of('SELECT * FROM budgets WHERE key IN NAMES'),
-        rates: of('SELECT * FROM rates WHERE key IN NAMES'),
-      },
-      now,
-    );
+    changeKeys(this.#database, dropHashes(seen, now));
   }
 
   /** A number that changes when a key has changed. */
   changes(): number {
-    return Number(this.#database.prepare('SELECT number FROM key_changes').get()?.number ?? 0);
+    return Number(this.#changes.get()?.number ?? 0);
   }
 
   /** A number that changes when another connection has written anything. It is cheaper to read than `changes`. */
   version(): number {
-    return Number(this.#database.prepare('PRAGMA data_version').get()?.data_version ?? 0);
-  }
-
-  /** @param change for the audit log; absent: nobody made it. */
-  #change<T>(change: Change | undefined, work: () => T): T {
-    return transaction(this.#database, () => {
-      if (change) writeAudit(this.#database, this.#actor, change);
-      this.#database.exec('UPDATE key_changes SET number = number + 1');
-      return work();
-    });
-  }
-
-  #find(name: string) {
-    return this.#database.prepare('SELECT * FROM keys WHERE name = ?').get(name);
-  }
-
-  #setLimits(name: string, { budgets = [], rates = [] }: Partial<LimitSettings>): void {
-    // Of two limits for the same requests, the smaller one holds.
-    const budget = this.#database.prepare(
-      `INSERT INTO budgets VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (key, model, period, zone, mode) DO UPDATE SET nano = min(nano, excluded.nano)`,
-    );
-    for (const { usd, period, timeZone, mode, model } of budgets) {
-      budget.run(name, model, period, timeZone, mode, toNano(usd));
-    }
-    const smaller = ['requests', 'tokens', 'parallel'].map(
-      (name) => `${name} = min(coalesce(${name}, excluded.${name}), coalesce(excluded.${name}, ${name}))`,
-    );
-    const rate = this.#database.prepare(
-      `INSERT INTO rates VALUES (?, ?, ?, ?, ?) ON CONFLICT (key, model) DO UPDATE SET ${smaller.join(', ')}`,
-    );
-    for (const { requests, tokens, parallel, model } of rates) {
-      rate.run(name, model, requests ?? null, tokens ?? null, parallel ?? null);
-    }
-  }
-
-  #issue(name: string, now: number): string {
-    const key = newKey();
-    this.#database
-      .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')
-      .run(hashKey(key), name, now);
-    return key;
+    return Number(this.#version.get()?.data_version ?? 0);
   }
 }
 
-/** A new random key. */
-export function newKey(): string {
-  return `svc_${randomBytes(32).toString('base64url')}`;
+function* dropHashes(seen: Iterable<string>, now: number): Steps<void> {
+  const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
+  yield* run(`DELETE FROM key_hashes WHERE ${expired}`, [now]);
+  for (const hash of seen) yield* run('DELETE FROM key_hashes WHERE hash = ?1', [hash]);
 }
 
-type Row = Readonly<Record<string, unknown>>;
+const KEY_STATES: readonly KeyState[] = ['valid', 'rotating', 'expired', 'revoked'];
 
 /** Rows of the tables of a state. */
-export interface KeyRows {
-  /** With what each key spent. */
+interface KeyRows {
+  /** With what each key spent, and its state. */
   readonly keys: readonly Row[];
   /** Newest first. */
   readonly hashes: readonly Row[];
@@ -273,13 +283,14 @@ export interface KeyRows {
 }
 
 /** @param now hashes that are valid only before are left out. */
-export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.now()): readonly StoredGatewayKey[] {
+function readKeys({ keys, hashes, budgets, rates }: KeyRows, now: number): readonly FoundKey[] {
   const valid = hashes.filter((row) => row.valid_until === null || Number(row.valid_until) > now);
   const hashesOf = Map.groupBy(valid, (row) => String(row.name));
   const budgetsOf = Map.groupBy(budgets, ({ key }) => String(key));
   const ratesOf = Map.groupBy(rates, ({ key }) => String(key));
   return keys.map((row) => ({
     name: String(row.name),
+    state: KEY_STATES.find((state) => state === row.state) ?? 'expired',
     spent: Number(row.spent),
     createdAt: Number(row.created_at),
     ...(row.organization === null ? {} : { organization: String(row.organization) }),
@@ -318,33 +329,12 @@ function readRate({ requests, tokens, parallel, model }: Row): RateSettings {
   };
 }
 
-export function keyCreated({ name, organization, user, admin, limits, expiresAt }: NewKey): Change {
-  const expires_at = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-  return { action: 'key.create', target: name, details: defined({ organization, user, admin, expires_at, ...limits }) };
-}
-
-export function keyChanged(name: string, limits: Partial<LimitSettings>): Change {
-  return { action: 'key.change', target: name, details: { ...limits } };
-}
-
-export function keyRotated(name: string, graceMs: number): Change {
-  return { action: 'key.rotate', target: name, details: { grace_ms: graceMs } };
-}
-
-export function keyRevocation(name: string, cut: boolean): Change {
-  return { action: 'key.revoke', target: name, details: { cut } };
-}
-
-export function keyExists(name: string): SvcError {
+function keyExists(name: string): SvcError {
   return refused(`A key named “${name}” already exists.`, 409);
 }
 
 export function unknownKey(name: string): SvcError {
   return refused(`There is no key named “${name.slice(0, 100)}”.`, 404);
-}
-
-export function keyRevoked(name: string): SvcError {
-  return refused(`The key “${name}” is revoked.`);
 }
 
 function refused(message: string, status = 400): SvcError {

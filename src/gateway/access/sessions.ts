@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
 
 /** How long the token of a one-time link can be used. */
 const LINK_MS = 10 * 60_000;
@@ -101,19 +100,6 @@ export abstract class SqlSessions implements SessionStore {
 const OLDEST_ENDED = `DELETE FROM admin_sessions WHERE key_hash = ?1 AND hash NOT IN (
   SELECT hash FROM admin_sessions WHERE key_hash = ?1 ORDER BY expires_at DESC, hash LIMIT ?2
 )`;
-
-export class SqliteSessions extends SqlSessions {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    super(async (sql, values) => database.prepare(sql).all(...values));
-    this.#database = database;
-  }
-
-  async stateId(): Promise<string> {
-    return sha256(String(this.#database.prepare('PRAGMA database_list').get()?.file)).slice(0, 12);
-  }
-}
 
 /** One hash of both, so that one without the other finds no session. */
 function hashProof({ token, secret }: SessionProof): string {

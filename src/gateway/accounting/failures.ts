@@ -1,7 +1,7 @@
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import type { Accounting, Metered } from './metering.ts';
 
 /** Writes an attempt that failed and cost nothing to the ledger. */

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Spend } from '../limits/budget.ts';
 import { BudgetBook } from '../limits/budget-book.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import { transaction } from '../state/transaction.ts';
-import { type UsageRow, UsageTables } from '../state/usage-tables.ts';
+import { UsageTables } from '../state/usage-tables.ts';
 import { ClientUsers } from './client-users.ts';
 
 /** Where rows are written instead of the tables of a state. */

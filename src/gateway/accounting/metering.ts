@@ -10,7 +10,7 @@ import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { LiveRequests } from '../operations/live-requests.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import type { EstimateReason } from '../state/estimate-reason.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import type { Ledger } from './ledger.ts';
 import type { Log } from './log.ts';
 import type { ChosenLabels, Metrics } from './metrics.ts';

@@ -1,7 +1,5 @@
-import { defined, isObject } from '../../base/json.ts';
-import type { Usage } from '../../wire/event.ts';
-import { readDetails } from '../state/row-details.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import { readRow, type UsageRow } from '../state/ledger-columns.ts';
+import { run, type Steps } from '../state/steps.ts';
 
 export interface RequestFilter {
   readonly key?: string | undefined;
@@ -49,16 +47,8 @@ const FAILURES = "outcome IN ('failed', 'refused')";
 /** The fields of `RequestFilter`. */
 export const REQUEST_FILTERS = ['key', 'user', 'organization', 'model', 'provider', 'outcome'] as const;
 
-interface Statement {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
-
-/**
- * Statements for SQLite and Postgres: a page of requests, the newest first, and the last row that the page may have
- * read. Both read the rows by the index of their times.
- */
-export function requestPageSql(query: RequestHistoryQuery): { readonly page: Statement; readonly end: Statement } {
+/** A page of requests, the newest first. The rows are read by the index of their times. */
+export function* readRequests(query: RequestHistoryQuery): Steps<RequestHistoryPage> {
   const { since, until, after, limit } = query;
   const values = [since, until, after?.at ?? Number.MAX_SAFE_INTEGER, after?.requestId ?? ''];
   // Conditions that an index answers are part of the inner query, which limits the rows that are read.
@@ -66,7 +56,7 @@ export function requestPageSql(query: RequestHistoryQuery): { readonly page: Sta
   if (query.key !== undefined) inner.push(`key = ?${values.push(query.key)}`);
   if (FAILED.has(query.outcome ?? '')) inner.push(FAILURES);
   const ordered = `FROM usage WHERE ${inner.join(' AND ')} ORDER BY at DESC, request_id DESC`;
-  const end = { sql: `SELECT at, request_id ${ordered} LIMIT 1 OFFSET ${MAX_ROWS - 1}`, values: [...values] };
+  const ofInner = [...values];
   const outer = ['counted = 1'];
   for (const name of REQUEST_FILTERS) {
     const value = query[name];
@@ -74,28 +64,25 @@ export function requestPageSql(query: RequestHistoryQuery): { readonly page: Sta
     outer.push(`"${name}" = ?${values.push(value)}`);
   }
   const tries = 'SELECT count(*) FROM usage AS t WHERE t.request_id = found.request_id AND t.attempt > 0';
-  const sql = `SELECT *, (${tries}) AS tries FROM (SELECT * ${ordered} LIMIT ${MAX_ROWS}) AS found
-    WHERE ${outer.join(' AND ')} LIMIT ${limit + 1}`;
-  return { page: { sql, values }, end };
+  const rows = yield* run(
+    `SELECT *, (${tries}) AS tries FROM (SELECT * ${ordered} LIMIT ${MAX_ROWS}) AS found
+      WHERE ${outer.join(' AND ')} LIMIT ${limit + 1}`,
+    values,
+  );
+  const requests = rows.slice(0, limit).map((row) => ({ row: readRow(row), attempts: Number(row.tries) }));
+  if (rows.length > limit) return { requests, next: requests.at(-1)?.row };
+  // The last row that the page may have read.
+  const [last] = yield* run(`SELECT at, request_id ${ordered} LIMIT 1 OFFSET ${MAX_ROWS - 1}`, ofInner);
+  return { requests, next: last && { at: Number(last.at), requestId: String(last.request_id) } };
 }
 
 /** Outcomes of the index of failures. */
 const FAILED: ReadonlySet<string> = new Set(['failures', 'failed', 'refused']);
 
-/** @param rows of the page. @param end reads the last row that the page may have read. */
-export function readRequestPage(
-  { limit }: Pick<RequestHistoryQuery, 'limit'>,
-  rows: readonly Row[],
-  end: () => readonly Row[],
-): RequestHistoryPage {
-  const requests = rows.slice(0, limit).map((row) => ({ row: readRow(row), attempts: Number(row.tries) }));
-  if (rows.length > limit) return { requests, next: requests.at(-1)?.row };
-  const [last] = end();
-  return { requests, next: last && { at: Number(last.at), requestId: String(last.request_id) } };
+/** All rows of a request in the order of its attempts. */
+export function* readRequest(id: string): Steps<readonly UsageRow[]> {
+  return (yield* run('SELECT * FROM usage WHERE request_id = ?1 ORDER BY attempt', [id])).map(readRow);
 }
-
-/** All rows of the request `?1` in the order of its attempts. */
-export const REQUEST_ROWS = 'SELECT * FROM usage WHERE request_id = ?1 ORDER BY attempt';
 
 /** Whether a request that has ended matches a filter, as the query does. */
 export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
@@ -105,63 +92,4 @@ export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
     if (name === 'outcome' && value === 'failures') return row.outcome === 'failed' || row.outcome === 'refused';
     return row[name] === value;
   });
-}
-
-type Row = Readonly<Record<string, unknown>>;
-
-export function readRow(row: Row): UsageRow {
-  const number = (name: string) => amount(row[name]);
-  const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '');
-  const details = readDetails(row.details);
-  return {
-    requestId: text('request_id'),
-    attempt: Number(row.attempt),
-    at: Number(row.at),
-    key: text('key'),
-    organization: text('organization'),
-    user: text('user'),
-    tags: readTags(text('tags')),
-    endpoint: text('endpoint'),
-    model: text('model'),
-    provider: text('provider'),
-    byok: row.byok === 1,
-    outcome: text('outcome'),
-    counted: row.counted === 1,
-    status: number('status'),
-    errorType: text('error_type') || undefined,
-    prices: text('prices') || undefined,
-    usage: readUsage(row, details.usage),
-    cost: number('cost_nano'),
-    estimated: row.estimated === 1,
-    estimateReason: details.estimateReason,
-    waitMs: Number(row.wait_ms),
-    firstByteMs: Number(row.first_byte_ms),
-    durationMs: Number(row.duration_ms),
-  };
-}
-
-/** Postgres' driver passes 64-bit integers as text. */
-function amount(value: unknown): number | undefined {
-  return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
-}
-
-function readUsage(row: Row, details: Partial<Usage>): Usage | undefined {
-  const [input, output] = [amount(row.input), amount(row.output)];
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    ...{ input, output },
-    ...details,
-    ...defined({
-      cacheRead: amount(row.cache_read),
-      cacheWrite: amount(row.cache_write),
-      cacheWrite1h: amount(row.cache_write_1h),
-      reasoning: amount(row.reasoning),
-    }),
-  };
-}
-
-function readTags(text: string): Record<string, string> | undefined {
-  const tags: unknown = text === '' ? undefined : JSON.parse(text);
-  if (!isObject(tags)) return undefined;
-  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]));
 }

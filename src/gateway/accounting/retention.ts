@@ -1,44 +1,43 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
-import { sealNext } from '../state/sealing.ts';
+import { findUnsealed, seal } from '../state/sealing.ts';
+import { type Dialect, run, runSteps, SQLITE, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
-import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
+import { BUCKET_MS, bucketOf } from '../state/usage-sums.ts';
+import { MERGE_BUCKET } from '../state/usage-tables.ts';
 
 /** Budgets by month are read from the sums. */
 const LONGEST_WINDOW_MS = 32 * 86_400_000;
 
-/** Rows that one transaction removes, so that it delays no stream. */
-const BATCH_ROWS = 500;
+/** Rows that one transaction removes, so that it delays no stream, or no other transaction. */
+const BATCH_ROWS = { blocking: 500, waiting: 2_000 } as const;
 
 /** Removes a batch of what is too old. @returns whether there may be more. */
-export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerRetention, now = Date.now()): boolean {
-  const { rowsBefore, sumsBefore } = oldBefore({ usage, rollup }, now);
-  const row = database.prepare('SELECT 1 FROM usage WHERE at < ? LIMIT 1').get(rowsBefore);
-  const sum = database
-    .prepare('SELECT bucket FROM usage_rollup WHERE bucket > 0 AND bucket < ? ORDER BY bucket LIMIT 1')
-    .get(sumsBefore);
-  if (row === undefined && sum === undefined) return false;
-  transaction(database, () => {
-    database.prepare('UPDATE retained SET since = max(since, ?)').run(rowsBefore);
-    const old = 'SELECT seq FROM usage WHERE at < ? ORDER BY at LIMIT ?';
-    database.prepare(`DELETE FROM usage WHERE seq IN (${old})`).run(rowsBefore, BATCH_ROWS);
-    if (sum !== undefined) mergeBucket(database, Number(sum.bucket));
-  });
+export function* removeOld(dialect: Dialect, retention: LedgerRetention, now = Date.now()): Steps<boolean> {
+  const { place, blocking, lockRows } = dialect;
+  const { rowsBefore, sumsBefore } = oldBefore(retention, now);
+  const most = blocking ? BATCH_ROWS.blocking : BATCH_ROWS.waiting;
+  const old = `SELECT ${place} FROM usage WHERE at < ?1 ORDER BY at LIMIT ${most}`;
+  const removed = yield* run(`DELETE FROM usage WHERE ${place} IN (${old}) RETURNING 1 AS row`, [rowsBefore]);
+  const [sum] = yield* run('SELECT min(bucket) AS bucket FROM usage_rollup WHERE bucket > 0 AND bucket < ?1', [
+    sumsBefore,
+  ]);
+  const bucket = sum?.bucket == null ? undefined : Number(sum.bucket);
+  if (removed.length === 0 && bucket === undefined) return false;
+  yield* run('UPDATE retained SET since = ?1 WHERE since < ?1', [rowsBefore]);
+  if (bucket === undefined) return removed.length === most;
+  if (lockRows !== undefined) yield* run(lockRows);
+  for (const statement of MERGE_BUCKET) yield* run(statement, [bucket]);
   return true;
 }
 
 /** Rows and sums before these times are too old. */
-export function oldBefore({ usage, rollup }: LedgerRetention, now = Date.now()) {
+function oldBefore({ usage, rollup }: LedgerRetention, now = Date.now()) {
   // Nothing is older than 0 if the age is infinite.
   return {
     rowsBefore: bucketOf(Math.max(0, now - usage)),
     sumsBefore: bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS, LONGEST_WINDOW_MS))),
   };
-}
-
-/** Unix milliseconds: from then on, no row of the ledger was removed. */
-export function retainedSince(database: DatabaseSync): number {
-  return Number(database.prepare('SELECT since FROM retained').get()?.since ?? 0);
 }
 
 /** Milliseconds between two batches, and between two checks whether something is too old. */
@@ -51,7 +50,14 @@ export function keepRetention(
   retention: () => LedgerRetention,
   failed: (thrown: unknown) => void,
 ): () => void {
-  return everyHour(async () => removeOld(database, retention()) || sealNext(database), failed);
+  const change = <T>(steps: Steps<T>) => transaction(database, () => runSteps(database, steps));
+  const sealOldest = () => {
+    // The search takes long in a large state, so it must not lock out other processes.
+    const found = runSteps(database, findUnsealed(SQLITE));
+    if (found !== undefined) change(seal(SQLITE, found));
+    return found !== undefined;
+  };
+  return everyHour(async () => change(removeOld(SQLITE, retention())) || sealOldest(), failed);
 }
 
 /** Calls `remove` now and every hour, until there is no more. @returns a function that stops it. */

@@ -1,6 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { BUCKET_MS } from '../state/usage-tables.ts';
-import { retainedSince } from './retention.ts';
+import { type Row, run, type Steps } from '../state/steps.ts';
+import { BUCKET_MS } from '../state/usage-sums.ts';
 
 /** A sum that differs from its rows. Nano-USD. */
 export interface Difference {
@@ -18,7 +17,7 @@ export interface StateCheck {
 }
 
 /** Sums of quarters of an hour that differ from the rows of the ledger that are still kept, from `?1` on. */
-export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(counted) AS counted,
+const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(counted) AS counted,
     sum(requests) AS missing FROM (
     SELECT bucket, key, cost_nano AS stored, 0 AS counted, requests, input + output AS tokens
       FROM usage_rollup WHERE bucket >= ?1
@@ -26,27 +25,20 @@ export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, su
       -coalesce(input, 0) - coalesce(output, 0) FROM usage WHERE at >= ?1) AS parts
   GROUP BY bucket, key HAVING sum(stored) <> sum(counted) OR sum(requests) <> 0 OR sum(tokens) <> 0`;
 /** What each key and organization spent on each model, if it differs from all those sums. */
-export const SPENT_DIFFERENCES = `SELECT key, organization, model, sum(stored) AS stored,
+const SPENT_DIFFERENCES = `SELECT key, organization, model, sum(stored) AS stored,
     sum(counted) AS counted FROM (
     SELECT key, organization, model, nano AS stored, 0 AS counted FROM spent
     UNION ALL SELECT key, organization, model, 0, cost_nano FROM usage_rollup WHERE byok = 0) AS parts
   GROUP BY key, organization, model HAVING sum(stored) <> sum(counted)`;
-export const TOTALS = `SELECT (SELECT count(*) FROM usage) AS rows,
+const TOTALS = `SELECT (SELECT count(*) FROM usage) AS rows,
   (SELECT coalesce(sum(nano), 0) FROM spent) AS spent`;
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** Compares each sum with the rows that it was made from. */
-export function checkState(database: DatabaseSync): StateCheck {
-  return describeCheck(
-    database.prepare(BUCKET_DIFFERENCES).all(retainedSince(database)),
-    database.prepare(SPENT_DIFFERENCES).all(),
-    database.prepare(TOTALS).get(),
-  );
-}
-
-/** @param totals the row of `TOTALS`. */
-export function describeCheck(buckets: readonly Row[], spent: readonly Row[], totals: Row | undefined): StateCheck {
+export function* checkState(): Steps<StateCheck> {
+  const [retained] = yield* run('SELECT since FROM retained');
+  const buckets = yield* run(BUCKET_DIFFERENCES, [Number(retained?.since)]);
+  const spent = yield* run(SPENT_DIFFERENCES);
+  const [totals] = yield* run(TOTALS);
   const bucketName = ({ bucket, key, missing }: Row) => {
     const requests =
       Number(missing) === 0

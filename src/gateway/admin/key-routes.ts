@@ -3,7 +3,7 @@ import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
-import { type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
+import { type FoundKey, unknownKey } from '../access/key-store.ts';
 import type { Route } from '../http/router.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
@@ -63,11 +63,7 @@ export function keyRoutes(deps: SignIns & Pick<Administration, 'settings' | 'lim
 }
 
 /** Only the scope `all` may change admin keys: another scope could otherwise raise itself. @throws SvcError 403, 404. */
-async function requireChange(
-  deps: Pick<Administration, 'admin'>,
-  viewer: Viewer,
-  name: string,
-): Promise<StoredGatewayKey> {
+async function requireChange(deps: Pick<Administration, 'admin'>, viewer: Viewer, name: string): Promise<FoundKey> {
   const key = await deps.admin.findKey(name);
   if (key === undefined) throw unknownKey(name);
   if (key.admin !== undefined) requireScope(viewer, 'all');
@@ -81,7 +77,7 @@ async function findDescribed(deps: Pick<Administration, 'admin' | 'limits'>, nam
   throw unknownKey(name);
 }
 
-function describeKeys(deps: Pick<Administration, 'limits'>, keys: readonly StoredGatewayKey[]): Key[] {
+function describeKeys(deps: Pick<Administration, 'limits'>, keys: readonly FoundKey[]): Key[] {
   return keys.map((key) => describeKey(key, (id) => deps.limits.budget(id)?.spent() ?? 0));
 }
 

@@ -1,7 +1,7 @@
 import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import type { BudgetSettings, RateSettings } from '../../config/settings/settings.ts';
-import { keyState, type StoredGatewayKey } from '../access/key-store.ts';
+import type { FoundKey } from '../access/key-store.ts';
 import { Budget } from '../limits/budget.ts';
 import { budgetId, budgetRule } from '../limits/limit-rules.ts';
 import type { Key, RateInput } from './api/schemas.ts';
@@ -10,13 +10,13 @@ import type { Key, RateInput } from './api/schemas.ts';
 export type SpentOf = (budgetId: string) => number;
 
 /** A key as the admin API and `svc keys` show it. */
-export function describeKey(key: StoredGatewayKey, spentOf: SpentOf): Key {
+export function describeKey(key: FoundKey, spentOf: SpentOf): Key {
   return {
     name: key.name,
     organization: key.organization ?? null,
     user: key.user ?? null,
     admin: key.admin ?? null,
-    state: keyState(key),
+    state: key.state,
     spent: toUsd(key.spent),
     budgets: key.limits.budgets.map((budget) => describeKeyBudget(key.name, budget, spentOf)),
     rates: key.limits.rates.map(describeRate),

@@ -5,7 +5,7 @@ import type { Budget } from '../limits/budget.ts';
 import { listReplicas } from '../operations/replicas.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
-import { bucketOf } from '../state/usage-tables.ts';
+import { bucketOf } from '../state/usage-sums.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
 import { type Administration, route } from './call.ts';

@@ -4,7 +4,7 @@ import type { Prices } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import { readPrices } from '../accounting/price-text.ts';
 import { describeEnd, describeRequest } from '../operations/request-description.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
 import type * as api from './api/schemas.ts';
 
 /** @param rows all rows of a request, in the order of its attempts. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { toUsd } from '../../base/money.ts';
+import { run, runSteps, type Steps } from '../state/steps.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
 import { type BudgetRule, budgetId, describeScope } from './limit-rules.ts';
 
@@ -31,31 +32,29 @@ export interface AlertClaims {
   settle(id: AlertId, delivered: boolean): void | Promise<void>;
 }
 
-/** Statements for SQLite and Postgres. `at` is when an alert was reported; negative: until when it is claimed. */
-export const CLAIM_SQL = {
-  /** Parameters: the id, the negative end of the claim, the negative present. A row means that it is claimed. */
-  claim: `INSERT INTO alerts VALUES (?1, ?2, ?3, ?4) ON CONFLICT (budget, window_start, percent)
-    DO UPDATE SET at = excluded.at WHERE alerts.at < 0 AND alerts.at >= ?5 RETURNING at`,
-  read: 'SELECT at FROM alerts WHERE budget = ?1 AND window_start = ?2 AND percent = ?3',
-  settle: 'UPDATE alerts SET at = ?4 WHERE budget = ?1 AND window_start = ?2 AND percent = ?3',
-} as const;
-
-/** The value of `at` of an alert that was reported now, or that any process may claim. */
-export function settledAt(delivered: boolean): number {
-  return delivered ? Date.now() : -1;
-}
-
-export function readClaim(row: Readonly<Record<string, unknown>> | undefined): Claim {
+/** `at` of an alert is when it was reported; negative: until when it is claimed. */
+export function* claimAlert(id: AlertId, until: number): Steps<Claim> {
+  const [claimed] = yield* run(
+    `INSERT INTO alerts VALUES (?1, ?2, ?3, ?4) ON CONFLICT (budget, window_start, percent)
+      DO UPDATE SET at = excluded.at WHERE alerts.at < 0 AND alerts.at >= ?5 RETURNING at`,
+    [...id, -until, -Date.now()],
+  );
+  if (claimed !== undefined) return 'mine';
+  const [row] = yield* run(`SELECT at FROM alerts WHERE ${ALERT}`, id);
   return Number(row?.at) < 0 ? 'claimed' : 'reported';
 }
 
+/** Of an alert that was not reported, any process may claim it. */
+export function* settleAlert(id: AlertId, delivered: boolean): Steps<void> {
+  yield* run(`UPDATE alerts SET at = ?4 WHERE ${ALERT}`, [...id, delivered ? Date.now() : -1]);
+}
+
+const ALERT = 'budget = ?1 AND window_start = ?2 AND percent = ?3';
+
 export function claimInSqlite(database: DatabaseSync): AlertClaims {
   return {
-    claim: (id, until) => {
-      const claimed = database.prepare(CLAIM_SQL.claim).get(...id, -until, -Date.now());
-      return claimed === undefined ? readClaim(database.prepare(CLAIM_SQL.read).get(...id)) : 'mine';
-    },
-    settle: (id, delivered) => void database.prepare(CLAIM_SQL.settle).run(...id, settledAt(delivered)),
+    claim: (id, until) => runSteps(database, claimAlert(id, until)),
+    settle: (id, delivered) => runSteps(database, settleAlert(id, delivered)),
   };
 }
 

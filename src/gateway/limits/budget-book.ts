@@ -1,8 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { TimeZone } from '../../base/time-zone.ts';
+import { run, type Steps } from '../state/steps.ts';
 import { Budget, type Spend } from './budget.ts';
 import type { SharedBudgets } from './budget-share.ts';
-import type { BudgetRule } from './limit-rules.ts';
+import { type BudgetRule, budgetId } from './limit-rules.ts';
+
+const NEW_ROWS = `SELECT at, key, organization, model, cost_nano AS nano FROM usage
+  WHERE seq > ? AND seq <= ? AND byok = 0 AND cost_nano > 0`;
 
 /**
  * What was spent of each budget: the sum of the ledger's rows. Rows of this process count at once, those of other
@@ -10,6 +14,8 @@ import type { BudgetRule } from './limit-rules.ts';
  */
 export class BudgetBook {
   readonly #database: DatabaseSync | undefined;
+  readonly #last: StatementSync | undefined;
+  readonly #newRows: StatementSync | undefined;
   readonly #crossed: (budget: Budget) => void;
   readonly #shared: SharedBudgets | undefined;
   #budgets = new Map<string, Budget>();
@@ -31,6 +37,8 @@ export class BudgetBook {
   ) {
     this.#shared = shared;
     this.#database = database;
+    this.#last = database?.prepare('SELECT max(seq) AS last FROM usage');
+    this.#newRows = database?.prepare(NEW_ROWS);
     this.#crossed = crossed;
   }
 
@@ -95,15 +103,10 @@ export class BudgetBook {
 
   /** Counts the rows that other processes have stored since the last call. */
   follow(): void {
-    const database = this.#database;
-    if (database === undefined) return;
+    if (this.#newRows === undefined) return;
     const last = this.#lastRow();
     if (last > this.#seen && this.#budgets.size > 0) {
-      const rows = database.prepare(
-        `SELECT at, key, organization, model, cost_nano AS nano FROM usage
-          WHERE seq > ? AND seq <= ? AND byok = 0 AND cost_nano > 0`,
-      );
-      for (const row of rows.iterate(this.#seen, last)) this.spend(readSpend(row, Number(row.at)));
+      for (const row of this.#newRows.iterate(this.#seen, last)) this.spend(readSpend(row, Number(row.at)));
     }
     this.#seen = last;
   }
@@ -127,7 +130,7 @@ export class BudgetBook {
   }
 
   #lastRow(): number {
-    return Number(this.#database?.prepare('SELECT max(seq) AS last FROM usage').get()?.last ?? 0);
+    return Number(this.#last?.get()?.last ?? 0);
   }
 
   /** One query for each start of a window, because teams have many budgets and few time zones. */
@@ -168,8 +171,21 @@ function byScope(budgets: readonly Budget[]) {
   };
 }
 
+/** Nano-USD that were spent of budgets in their current windows, by `budgetId`. */
+export function* readSpent(rules: readonly BudgetRule[]): Steps<ReadonlyMap<string, number>> {
+  const keys = yield* run('SELECT name, "user" FROM keys WHERE "user" IS NOT NULL');
+  const users = new Map(keys.map(({ name, user }) => [String(name), String(user)]));
+  const found = new Map<string, number>();
+  const budgets = rules.map((rule) => new Budget(rule));
+  for (const [start, group] of Map.groupBy(budgets, (budget) => budget.window().start)) {
+    const sums = addUp(group, start, yield* run(spentSql(start), [start]), users);
+    for (const [{ rule }, nano] of sums) found.set(budgetId(rule), nano);
+  }
+  return found;
+}
+
 /** A statement for SQLite and Postgres: what was spent since a time, which is the parameter `?1`. */
-export function spentSql(start: number): string {
+function spentSql(start: number): string {
   const groups = 'key, organization, model';
   // The sums of buckets may be merged when they are old.
   return start === 0
@@ -179,7 +195,7 @@ export function spentSql(start: number): string {
 }
 
 /** Nano-USD of each budget. @param rows those of `spentSql`. @param users the users of the keys. */
-export function addUp(
+function addUp(
   budgets: readonly Budget[],
   start: number,
   rows: Iterable<Readonly<Record<string, unknown>>>,

@@ -2,10 +2,10 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable } from '../servers/unavailable.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { StateAdmin } from '../state-admin.ts';
+import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
-import { PostgresAdmin } from './postgres-admin.ts';
+import { PostgresState } from './postgres-admin.ts';
 import { PostgresConnection } from './postgres-connection.ts';
 import { migratePostgres } from './postgres-tables.ts';
 import { Replica, type ReplicaInput } from './replica.ts';
@@ -15,7 +15,7 @@ const OPEN_MS = 5_000;
 
 /** Opens the state in Postgres for commands. @throws SvcError configuration_error if it can't be used. */
 export async function openPostgres(url: string): Promise<StateAdmin> {
-  return new PostgresAdmin(await connectPostgres(url));
+  return new SqlAdmin(new PostgresState(await connectPostgres(url)));
 }
 
 /** A connection to a state of this release. @throws SvcError configuration_error if it can't be used. */

@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { limits } from '../../config/schema/limits.ts';
 import { ADMIN_SCOPES } from '../access/key-properties.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
+import type { UsageRow } from '../state/ledger-columns.ts';
+import { rowToJson } from '../state/ledger-columns.ts';
 import { openDatabase } from '../state/state-database.ts';
 import { transaction } from '../state/transaction.ts';
-import type { UsageRow } from '../state/usage-tables.ts';
-import { rowToJson } from './postgres-rows.ts';
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS batches (

@@ -1,13 +1,14 @@
 import { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Client, QueryResultRow } from 'pg';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
+import type { Steps } from '../state/steps.ts';
 import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
 
 /** A row. 64-bit integers and sums are text. */
 export type Row = Readonly<QueryResultRow>;
-/** Runs a statement. */
+/** Runs a statement. Parameters are `$1` or, in statements for SQLite too, `?1`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface ConnectionOptions {
@@ -96,6 +97,11 @@ export class PostgresConnection {
     });
   }
 
+  /** Runs steps in one transaction. @throws as `transaction`. */
+  run<T>(deadlineMs: number, steps: Steps<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.transaction(deadlineMs, (sql) => runIn(sql, steps, options.signal), options);
+  }
+
   /** Runs the work, whose statement the server cancels when the signal fires. */
   async #cancellable<T>(sql: Sql, work: (sql: Sql) => Promise<T>, signal: AbortSignal): Promise<T> {
     // A pooler gives the transaction a process of its own choice.
@@ -150,7 +156,7 @@ export class PostgresConnection {
     try {
       const { client, schema } = this.#open ?? (await this.#connect());
       const sql: Sql = async (text, values = []) => {
-        const query = text.replaceAll(SCHEMA, schema);
+        const query = text.replaceAll(SCHEMA, schema).replaceAll(/\?(\d+)/g, '$$$1');
         const asked = performance.now();
         const { rows } = await (values.length === 0 ? client.query(query) : client.query(query, [...values]));
         const took = performance.now() - asked;
@@ -239,6 +245,17 @@ export class PostgresConnection {
   }
 }
 
+/** Runs steps within a transaction. */
+export async function runIn<T>(sql: Sql, steps: Steps<T>, signal?: AbortSignal): Promise<T> {
+  let step = steps.next([]);
+  while (!step.done) {
+    if (step.value === undefined) await setImmediate();
+    signal?.throwIfAborted();
+    step = steps.next(step.value === undefined ? [] : await sql(step.value.sql, step.value.values));
+  }
+  return step.value;
+}
+
 /** The words of Postgres and pgbouncer about a limit of the server, the database or the role. */
 const NO_FREE_CONNECTION = /too many (?:connections|clients)|connection slots|no more connections/;
 /** The words of pg about a server that answers `N` to the request for TLS. */
@@ -264,9 +281,4 @@ export function sqlState(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
   const { code } = thrown;
   return typeof code === 'string' && 'severity' in thrown ? code : undefined;
-}
-
-/** Names the parameters as Postgres does. */
-export function toPostgres(sql: string): string {
-  return sql.replaceAll(/\?(\d+)/g, '$$$1');
 }

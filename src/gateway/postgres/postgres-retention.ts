@@ -1,13 +1,10 @@
 import type { LedgerRetention } from '../../config/settings/settings.ts';
-import { oldBefore } from '../accounting/retention.ts';
-import { MERGE_BUCKET } from '../state/usage-tables.ts';
-import { type PostgresConnection, toPostgres } from './postgres-connection.ts';
-import { unseal } from './postgres-sealing.ts';
-import { LOCKS, lock } from './postgres-tables.ts';
+import { removeOld } from '../accounting/retention.ts';
+import { sealNext } from '../state/sealing.ts';
+import { type PostgresConnection, runIn, type Sql } from './postgres-connection.ts';
+import { LOCKS, POSTGRES } from './postgres-tables.ts';
 
-/** Rows that one transaction removes, so that it delays no other. */
-const BATCH_ROWS = 2_000;
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 10_000;
 /** Days for which windows of budgets are kept, for rows that arrive late. */
 const WINDOW_DAYS = 40;
 
@@ -17,25 +14,29 @@ export function removeOldRows(
   retention: LedgerRetention,
   now = Date.now(),
 ): Promise<boolean> {
-  const { rowsBefore, sumsBefore } = oldBefore(retention, now);
   return connection.transaction(DEADLINE_MS, async (sql) => {
-    const [locked] = await sql(`SELECT pg_try_advisory_xact_lock(${LOCKS.retention}) AS own`);
-    if (locked?.own !== true) return false;
+    if (!(await takeTurn(sql))) return false;
     await sql('DELETE FROM key_hashes WHERE valid_until <= $1', [now]);
     await sql('DELETE FROM budget_windows WHERE end_at < $1', [now - WINDOW_DAYS * 86_400_000]);
-    await sql('UPDATE retained SET since = greatest(since, $1)', [rowsBefore]);
-    const removed = await sql(
-      `DELETE FROM usage WHERE ctid IN (SELECT ctid FROM usage WHERE at < $1 ORDER BY at LIMIT $2) RETURNING 1 AS row`,
-      [rowsBefore, BATCH_ROWS],
-    );
-    const [old] = await sql('SELECT min(bucket) AS bucket FROM usage_rollup WHERE bucket > 0 AND bucket < $1', [
-      sumsBefore,
-    ]);
-    if (old?.bucket != null) {
-      await lock(sql, 'money');
-      for (const statement of MERGE_BUCKET) await sql(toPostgres(statement), [Number(old.bucket)]);
-      await unseal(sql, Number(old.bucket));
-    }
-    return removed.length === BATCH_ROWS || old?.bucket != null;
+    return runIn(sql, removeOld(POSTGRES, retention, now));
   });
+}
+
+/**
+ * Seals hours and days that are over, unless another replica does, or one of an older release is there: it would not
+ * remove what a late row makes wrong. @returns whether there may be more.
+ */
+export function sealNextInPostgres(connection: PostgresConnection, now = Date.now()): Promise<boolean> {
+  return connection.transaction(DEADLINE_MS, async (sql) => {
+    if (!(await takeTurn(sql))) return false;
+    const [older] = await sql(`SELECT 1 FROM replicas WHERE facts IS NULL AND released_at IS NULL
+      AND seen_at > now() - interval '10 minutes' LIMIT 1`);
+    return older === undefined && (await runIn(sql, sealNext(POSTGRES, now)));
+  });
+}
+
+/** Whether no other replica does it. */
+async function takeTurn(sql: Sql): Promise<boolean> {
+  const [locked] = await sql(`SELECT pg_try_advisory_xact_lock(${LOCKS.retention}) AS own`);
+  return locked?.own === true;
 }

@@ -1,84 +1,20 @@
-import { writeDetails } from '../state/row-details.ts';
-import { BUCKET_MS, ROW_SUMS, SUMS, type UsageRow } from '../state/usage-tables.ts';
+import { LEDGER_COLUMNS } from '../state/ledger-columns.ts';
+import { unseal } from '../state/sealed-sums.ts';
+import { BUCKET_MS, DIMENSIONS, ROW_SUMS, SUMS } from '../state/usage-sums.ts';
+import { ADD_UP } from '../state/usage-tables.ts';
 import { type Row, type Sql, sqlState } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
-/** A row of the ledger as JSON, with the names of the columns. Postgres reads it. */
-export function rowToJson(row: UsageRow): string {
-  const { usage } = row;
-  return JSON.stringify({
-    request_id: row.requestId,
-    attempt: row.attempt,
-    at: row.at,
-    key: storable(row.key),
-    organization: storable(row.organization),
-    user: storable(row.user),
-    tags: row.tags === undefined ? '' : storable(JSON.stringify(row.tags)),
-    endpoint: row.endpoint,
-    model: storable(row.model),
-    provider: storable(row.provider),
-    byok: row.byok ? 1 : 0,
-    outcome: row.outcome,
-    input: integer(usage?.input),
-    output: integer(usage?.output),
-    cache_read: integer(usage?.cacheRead),
-    cache_write: integer(usage?.cacheWrite),
-    cache_write_1h: integer(usage?.cacheWrite1h),
-    reasoning: integer(usage?.reasoning),
-    cost_nano: integer(row.cost),
-    estimated: row.estimated ? 1 : 0,
-    wait_ms: Math.round(row.waitMs),
-    first_byte_ms: Math.round(row.firstByteMs),
-    duration_ms: Math.round(row.durationMs),
-    counted: row.counted ? 1 : 0,
-    status: integer(row.status),
-    error_type: row.errorType ?? null,
-    prices: row.prices ?? null,
-    details: writeDetails(row) ?? null,
-  });
-}
-
-/** Postgres stores no U+0000, in JSON neither, and no half of a pair. */
-function storable(text: string): string {
-  return text.isWellFormed() && !text.includes('\0') && !text.includes('\\u0000')
-    ? text
-    : text.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', '');
-}
-
-function integer(value: number | undefined): number | null {
-  return Number.isSafeInteger(value) ? (value ?? null) : null;
-}
-
-const TEXTS = [
-  'request_id',
-  'key',
-  'organization',
-  '"user"',
-  'tags',
-  'endpoint',
-  'model',
-  'provider',
-  'outcome',
-  'error_type',
-  'prices',
-  'details',
-];
-const NUMBERS = [
-  ...['attempt', 'at', 'byok', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
-  ...['cost_nano', 'estimated', 'wait_ms', 'first_byte_ms', 'duration_ms'],
-  ...['counted', 'status'],
-];
-const COLUMNS = [...TEXTS, ...NUMBERS].join(', ');
-const TYPES = [...TEXTS.map((name) => `${name} TEXT`), ...NUMBERS.map((name) => `${name} BIGINT`)].join(', ');
-
-const GROUP = 'key, organization, "user", model';
-const DIMENSIONS = `bucket, ${GROUP}, provider, byok, outcome`;
-const ADD = SUMS.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ');
+const COLUMNS = LEDGER_COLUMNS.map(({ name }) => name).join(', ');
+/** As 64-bit integers, so that one that is too large for its column is refused by itself. */
+const TYPES = LEDGER_COLUMNS.map(({ name, type }) => `${name} ${type === 'TEXT' ? type : 'BIGINT'}`).join(', ');
 
 /** Whether a row counts for a window of a budget. The user is that of the key. */
 export const COUNTS = `w.key IN ('', row.key) AND w.organization IN ('', row.organization)
   AND w."user" IN ('', coalesce((SELECT k."user" FROM keys k WHERE k.name = row.key), ''))
   AND row.model LIKE w.model AND row.at >= w.start_at AND row.at < coalesce(w.end_at, ${Number.MAX_SAFE_INTEGER})`;
+
+const SPENDER = 'key, organization, "user", model';
 
 /**
  * Inserts rows that are not there yet, and adds these to all sums, in one statement. The order of the sums is always
@@ -89,19 +25,15 @@ const WRITE = `WITH inserted AS (
     ON CONFLICT (at, request_id, attempt) DO NOTHING RETURNING *),
   rolled AS (
     INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
-    SELECT at - at % ${BUCKET_MS} AS bucket, ${GROUP}, provider, byok, outcome,
+    SELECT at - at % ${BUCKET_MS} AS bucket, ${SPENDER}, provider, byok, outcome,
       ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
-    FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS}
-    ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}),
-  unsealed AS (
-    DELETE FROM usage_sealed s USING (SELECT DISTINCT at - at % 3600000 AS hour FROM inserted) AS late
-    WHERE s.length = 3600000 AND s.start = late.hour
-      OR s.length = 86400000 AND s.start = late.hour - late.hour % 86400000),
+    FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS} ${ADD_UP}),
+  unsealed AS (${unseal('SELECT at FROM inserted')}),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),
   spends AS (
-    INSERT INTO spent AS s (${GROUP}, nano) SELECT key, organization, '', model, sum(cost_nano) FROM paid
+    INSERT INTO spent AS s (${SPENDER}, nano) SELECT key, organization, '', model, sum(cost_nano) FROM paid
     GROUP BY key, organization, model ORDER BY key, organization, model
-    ON CONFLICT (${GROUP}) DO UPDATE SET nano = s.nano + excluded.nano),
+    ON CONFLICT (${SPENDER}) DO UPDATE SET nano = s.nano + excluded.nano),
   counted AS (
     SELECT w.id, sum(row.cost_nano) AS nano FROM paid row JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),
   windows AS (
@@ -113,7 +45,7 @@ const WRITE = `WITH inserted AS (
 /**
  * Writes rows of a replica. Each row counts once, by its id, so rows may be sent again. Must run in a transaction.
  *
- * @param rows results of `rowToJson`.
+ * @param rows results of `rowToJson` (ledger-columns.ts).
  */
 export async function writeRows(sql: Sql, rows: readonly string[], replica: string): Promise<readonly Row[]> {
   // Sums, windows and leases change together, and no grant happens meanwhile.

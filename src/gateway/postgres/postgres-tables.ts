@@ -1,5 +1,7 @@
-import { LATENCY_COLUMNS } from '../state/latency.ts';
+import { LEDGER_DDL } from '../state/ledger-columns.ts';
 import { unreadable } from '../state/migrations.ts';
+import type { Dialect } from '../state/steps.ts';
+import { SUMS } from '../state/usage-sums.ts';
 import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 
 /** The version of the state that this release writes. */
@@ -44,13 +46,7 @@ CREATE TABLE changes (
   at TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 CREATE TABLE usage (
-  seq BIGINT GENERATED ALWAYS AS IDENTITY, request_id TEXT NOT NULL, attempt INTEGER NOT NULL, at BIGINT NOT NULL,
-  key TEXT NOT NULL, organization TEXT NOT NULL, "user" TEXT NOT NULL, tags TEXT NOT NULL,
-  endpoint TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
-  input BIGINT, output BIGINT, cache_read BIGINT, cache_write BIGINT, cache_write_1h BIGINT, reasoning BIGINT,
-  cost_nano BIGINT, estimated INTEGER NOT NULL,
-  wait_ms BIGINT NOT NULL, first_byte_ms BIGINT NOT NULL, duration_ms BIGINT NOT NULL,
-  counted INTEGER NOT NULL, status BIGINT, error_type TEXT, prices TEXT,
+  seq BIGINT GENERATED ALWAYS AS IDENTITY, ${LEDGER_DDL.postgres},
   PRIMARY KEY (at, request_id, attempt)
 );
 CREATE INDEX ON usage (request_id);
@@ -59,10 +55,7 @@ CREATE INDEX ON usage (at) WHERE outcome IN ('failed', 'refused');
 CREATE TABLE usage_rollup (
   bucket BIGINT NOT NULL, key TEXT NOT NULL, organization TEXT NOT NULL, "user" TEXT NOT NULL, model TEXT NOT NULL,
   provider TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
-  requests BIGINT NOT NULL, estimated BIGINT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT NULL,
-  cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL, cache_write_1h BIGINT NOT NULL,
-  reasoning BIGINT NOT NULL, cost_nano BIGINT NOT NULL, failures BIGINT NOT NULL, output_ms BIGINT NOT NULL,
-  ${LATENCY_COLUMNS.map((name) => `${name} BIGINT NOT NULL`).join(', ')},
+  ${SUMS.map((name) => `${name} BIGINT NOT NULL`).join(', ')},
   PRIMARY KEY (bucket, key, organization, "user", model, provider, byok, outcome)
 );
 CREATE TABLE spent (
@@ -112,7 +105,7 @@ ALTER TABLE usage_sealed ALTER COLUMN sums SET STORAGE EXTERNAL;
 `;
 
 /** As in SQLite (state/migrations.ts). */
-const DETAILS_COLUMN = 'ALTER TABLE usage ADD COLUMN details TEXT;';
+const DETAILS_COLUMN = `ALTER TABLE usage ADD COLUMN ${LEDGER_DDL.details};`;
 
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: TABLES },
@@ -129,9 +122,26 @@ export const LOCKS = {
   rates: 7_263_405,
 } as const;
 
+const lockSql = (name: keyof typeof LOCKS) => `SELECT pg_advisory_xact_lock(${LOCKS[name]})`;
+
+export const POSTGRES: Dialect = {
+  added: 'number',
+  place: 'ctid',
+  sealed: {
+    // The transaction that sealed it.
+    version: 'xmin::text',
+    // The driver decodes the text of bytes in hexadecimal, which is longer.
+    sums: "encode(sums, 'base64')",
+    insert: 'INSERT INTO usage_sealed (length, start, sums) VALUES (?1, ?2, ?3)',
+  },
+  lockRows: lockSql('money'),
+  blocking: false,
+  member: (column, name) => `${column}::json ->> '${name}'`,
+};
+
 /** Waits for the other transactions that take the same lock. Ends with the transaction. */
 export async function lock(sql: Sql, name: keyof typeof LOCKS): Promise<void> {
-  await sql(`SELECT pg_advisory_xact_lock(${LOCKS[name]})`);
+  await sql(lockSql(name));
 }
 
 /** Milliseconds of a migration. Another process may be migrating a large state. */

@@ -1,9 +1,9 @@
 import type { LedgerRetention } from '../../config/settings/settings.ts';
-import type { StoredGatewayKey } from '../access/key-store.ts';
+import { listKeys, type StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import type { Log } from '../accounting/log.ts';
 import { everyHour } from '../accounting/retention.ts';
-import { type AlertClaims, CLAIM_SQL, readClaim, settledAt } from '../limits/alerts.ts';
+import { type AlertClaims, claimAlert, settleAlert } from '../limits/alerts.ts';
 import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import { RateLeases } from '../limits/rate-leases.ts';
@@ -12,16 +12,15 @@ import { withoutSecrets } from '../servers/server-address.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import { Unavailable } from '../servers/unavailable.ts';
 import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
-import type { StateAdmin } from '../state-admin.ts';
+import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
-import { listKeys, PostgresAdmin } from './postgres-admin.ts';
+import { PostgresState } from './postgres-admin.ts';
 import { PostgresBudgets } from './postgres-budgets.ts';
-import { PostgresConnection, toPostgres } from './postgres-connection.ts';
+import { PostgresConnection, runIn } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
-import { removeOldRows } from './postgres-retention.ts';
-import { sealNextInPostgres } from './postgres-sealing.ts';
-import { migratePostgres } from './postgres-tables.ts';
+import { removeOldRows, sealNextInPostgres } from './postgres-retention.ts';
+import { migratePostgres, POSTGRES } from './postgres-tables.ts';
 import { beat, type FailoverSign, listReplicas, look } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
@@ -142,7 +141,7 @@ export class Replica implements SharedState {
       stored: () => this.#storing.answered(),
       failed: (thrown) => this.#fails(this.#storing, thrown),
     });
-    this.admin = new PostgresAdmin(this.#adminConnection);
+    this.admin = new SqlAdmin(new PostgresState(this.#adminConnection));
   }
 
   /** @throws SvcError configuration_error if neither Postgres nor a copy of its keys can be read. */
@@ -173,18 +172,8 @@ export class Replica implements SharedState {
   }
 
   readonly alerts: AlertClaims = {
-    claim: (id, until) =>
-      this.#control.transaction(DEADLINE.poll, async (sql) => {
-        const [claimed] = await sql(toPostgres(CLAIM_SQL.claim), [...id, -until, -Date.now()]);
-        if (claimed !== undefined) return 'mine';
-        const [row] = await sql(toPostgres(CLAIM_SQL.read), id);
-        return readClaim(row);
-      }),
-    settle: async (id, delivered) => {
-      await this.#control.transaction(DEADLINE.poll, (sql) =>
-        sql(toPostgres(CLAIM_SQL.settle), [...id, settledAt(delivered)]),
-      );
-    },
+    claim: (id, until) => this.#control.run(DEADLINE.poll, claimAlert(id, until)),
+    settle: (id, delivered) => this.#control.run(DEADLINE.poll, settleAlert(id, delivered)),
   };
 
   get budgets(): SharedBudgets {
@@ -370,7 +359,7 @@ export class Replica implements SharedState {
     const { seen, keys } = await this.#control.transaction(DEADLINE.keys, async (sql) => {
       // A change that is committed after this statement is read next time.
       const [last] = await sql('SELECT coalesce(max(seq), 0) AS seq FROM changes');
-      return { seen: Number(last?.seq), keys: await listKeys(sql) };
+      return { seen: Number(last?.seq), keys: await runIn(sql, listKeys(POSTGRES)) };
     });
     this.#seen = seen;
     this.#loaded = asked;

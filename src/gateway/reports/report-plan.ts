@@ -1,5 +1,6 @@
-import { DAY_MS, HOUR_MS, LENGTHS, type SealedSize } from '../state/sealed-sums.ts';
-import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
+import { LENGTHS, type SealedSize } from '../state/sealed-sums.ts';
+import type { Sealed } from '../state/sealing.ts';
+import { BUCKET_MS, bucketOf, DAY_MS, HOUR_MS } from '../state/usage-sums.ts';
 
 /** From `since`, before `until`, in Unix milliseconds. */
 export interface Span {
@@ -15,16 +16,9 @@ export interface PeriodSpan extends Span {
 /** Returns the period of a report that contains a time. Absent: the report has no periods. */
 export type PeriodAt = (at: number) => Span;
 
-export interface SealedPart {
-  readonly size: SealedSize;
-  readonly start: number;
-  /** Changes when the part is sealed again. */
-  readonly version: string;
+export interface SealedPart extends Sealed {
   readonly periods: readonly (number | undefined)[];
 }
-
-/** What is sealed, in the order of its start. */
-export type SealedTimes = Readonly<Record<SealedSize, readonly Pick<SealedPart, 'start' | 'version'>[]>>;
 
 /** From where a report reads each part of its time. The parts do not overlap, and are the whole time together. */
 export interface ReportPlan {
@@ -54,14 +48,14 @@ export function wholeQuarters({
  */
 export function planReport(
   { since, until = Number.MAX_SAFE_INTEGER }: { readonly since: number; readonly until?: number },
-  sealed: SealedTimes,
+  sealed: readonly Sealed[],
   periodAt: PeriodAt | undefined,
 ): ReportPlan {
   const whole = wholeQuarters({ since, until });
   const parts: SealedPart[] = [];
   const hours = new Set<number>();
   for (const size of ['day', 'hour'] as const) {
-    for (const { start, version } of sealed[size]) {
+    for (const { start, version } of sealed.filter((each) => each.size === size)) {
       if (hours.has(start) && size === 'hour') continue;
       const periods = unitPeriods(size, start, whole, periodAt);
       const used = periods.flatMap((each, unit) => (each === undefined ? [] : [start + unit * LENGTHS[size].unit]));

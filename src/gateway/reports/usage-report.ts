@@ -1,14 +1,13 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
 import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { type CalendarPeriod, PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
-import { DAY_MS, HOUR_MS, type SealedQuery } from '../state/sealed-sums.ts';
-import { readSealed, sealedTimes } from '../state/sealing.ts';
-import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
-import { type PeriodAt, planReport, type ReportPlan, type SealedTimes, type Span, sealedRange } from './report-plan.ts';
-import { SumCache } from './sum-cache.ts';
+import type { SealedQuery } from '../state/sealed-sums.ts';
+import { readSealed, SEALED_PARTS, type Sealed, sealedTimes } from '../state/sealing.ts';
+import { type Dialect, pause, run, type Steps } from '../state/steps.ts';
+import { BUCKET_MS, bucketOf, DAY_MS, HOUR_MS } from '../state/usage-sums.ts';
+import { type PeriodAt, planReport, type ReportPlan, type SealedPart, sealedRange } from './report-plan.ts';
+import type { SumCache } from './sum-cache.ts';
 import { FIELDS, type Group, type UsageQuery } from './usage-query.ts';
 import { SUM_COLUMNS, SUM_NAMES, usageSql } from './usage-sql.ts';
 
@@ -66,110 +65,83 @@ export interface UsageSeries {
 }
 
 type Sums = Float64Array;
+type Rows = Iterable<Readonly<Record<string, unknown>>>;
 
 /** Rows that are read without a pause: about 10 ms. */
 const ROWS_OF_PART = 4_000;
 
 /**
  * Sums the ledger. What is sealed and whole quarters of an hour are read from their sums, the rest from the rows; groups by
- * tag from the rows only. Without a period, the groups with the highest cost come first.
+ * tag from the rows only. Without a period, the groups with the highest cost come first. All steps must see one moment.
  */
-export function readUsageReport(database: DatabaseSync, query: UsageQuery, cache = new SumCache()): UsageReport {
-  const parts = readInParts(database, query, cache);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-  }
-}
-
-/** The same with a pause after each part, in which requests are answered. They must write with another connection. */
-export async function readUsageReportSlowly(
-  database: DatabaseSync,
-  query: UsageQuery,
-  cache: SumCache,
-  signal?: AbortSignal,
-): Promise<UsageReport> {
-  const parts = readInParts(database, query, cache);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-    await setImmediate();
-    // Also ends the transaction.
-    if (signal?.aborted) parts.throw(signal.reason);
-  }
-}
-
-/** Yields after each sealed day or hour, and after some rows. */
-function* readInParts(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<undefined, UsageReport> {
-  // All parts must be of one moment.
-  const own = !database.isTransaction;
-  if (own) database.exec('BEGIN');
-  try {
-    const report = new UsageSum(query);
-    for (const part of readSums(database, query, cache)) {
-      report.add(part);
-      yield;
-    }
-    if (query.reasons === true) {
-      for (const part of readReasons(database, query)) {
-        report.addReasons(part);
-        yield;
-      }
-    }
-    return report.end();
-  } finally {
-    if (own) database.exec('COMMIT');
-  }
-}
-
-type Rows = Iterable<Readonly<Record<string, unknown>>>;
-
-function* readSums(database: DatabaseSync, query: UsageQuery, cache: SumCache): Generator<Rows> {
+export function* usageReport(dialect: Dialect, query: UsageQuery, cache: SumCache): Steps<UsageReport> {
   const { since, until } = sealedRange(query);
-  const plan = planUsage(query, {
-    day: sealedTimes(database, 'day', since, until),
-    hour: sealedTimes(database, 'hour', since, until),
-  });
+  const plan = planUsage(query, yield* sealedTimes(dialect, since, until));
+  const report = new UsageSum(query);
+  yield* addSealed(dialect, query, plan.sealed, report, cache);
+  const tag = (name: string) => dialect.member('tags', name);
+  for (const part of yield* divide(dialect, plan)) {
+    const { sql, values } = usageSql(query, part, tag);
+    report.add(yield* run(sql, values));
+    yield* pause();
+  }
+  if (query.reasons === true) {
+    const rows = [{ since: query.since, until: query.until ?? Number.MAX_SAFE_INTEGER }];
+    for (const part of yield* divide(dialect, { quarters: [], rows })) {
+      const { sql, values } = usageSql(query, part, tag, dialect.member('details', 'estimated'));
+      report.addReasons(yield* run(sql, values));
+      yield* pause();
+    }
+  }
+  return report.end();
+}
+
+function* addSealed(
+  dialect: Dialect,
+  query: UsageQuery,
+  parts: readonly SealedPart[],
+  report: UsageSum,
+  cache: SumCache,
+): Steps<void> {
   const sums = sealedQuery(query);
-  for (const part of plan.sealed) {
-    yield cache.find(part, sums) ?? cache.sum(part, sums, readSealed(database, part.size, part.start));
+  const unknown: SealedPart[] = [];
+  for (const part of parts) {
+    const known = cache.find(part, sums);
+    if (known === undefined) unknown.push(part);
+    else report.add(known);
+    yield* pause();
   }
-  const read = (part: Pick<ReportPlan, 'quarters' | 'rows'>) => {
-    const { sql, values } = usageSql(query, part, sqliteTag);
-    return database.prepare(sql).iterate(...values);
-  };
-  yield read({ ...plan, rows: [] });
-  for (const part of divideRows(database, plan.rows)) yield read(part);
-}
-
-/** The estimated rows of the time, by their reasons. */
-function* readReasons(database: DatabaseSync, query: UsageQuery): Generator<Rows> {
-  const { since, until = Number.MAX_SAFE_INTEGER } = query;
-  for (const part of divideRows(database, [{ since, until }])) {
-    const { sql, values } = usageSql(query, part, sqliteTag, "details ->> '$.estimated'");
-    yield database.prepare(sql).iterate(...values);
+  for (let first = 0; first < unknown.length; first += SEALED_PARTS) {
+    for (const { part, open } of yield* readSealed(dialect, unknown.slice(first, first + SEALED_PARTS))) {
+      report.add(cache.sum(part, sums, open()));
+      yield* pause();
+    }
   }
 }
 
-const sqliteTag = (name: string) => `tags ->> '$."${name}"'`;
+type Part = Pick<ReportPlan, 'quarters' | 'rows'>;
 
 /** Only groups by tag read more than a quarter of an hour from single rows. A busy quarter may have many of them. */
-function* divideRows(database: DatabaseSync, rows: readonly Span[]): Generator<Pick<ReportPlan, 'quarters' | 'rows'>> {
-  const next = database.prepare('SELECT min(at) AS at FROM usage WHERE at >= ? AND at < ?');
-  const last = database.prepare('SELECT at FROM usage WHERE at >= ? AND at < ? ORDER BY at LIMIT 1 OFFSET ?');
+function* divide({ blocking }: Dialect, { quarters, rows }: Part): Steps<readonly Part[]> {
+  if (!blocking) return [{ quarters, rows }];
+  const parts: Part[] = [{ quarters, rows: [] }];
   for (const { since, until } of rows) {
     for (let from = since; ; ) {
-      const at = next.get(from, until)?.at;
-      if (typeof at !== 'number') break;
+      const [next] = yield* run('SELECT min(at) AS at FROM usage WHERE at >= ?1 AND at < ?2', [from, until]);
+      if (typeof next?.at !== 'number') break;
+      const { at } = next;
       const end = Math.min(until, at + HOUR_MS);
-      const full = last.get(at, end, ROWS_OF_PART)?.at;
-      from = typeof full === 'number' ? Math.max(at + 1, full) : end;
-      yield { quarters: [], rows: [{ since: at, until: from }] };
+      const after = `SELECT at FROM usage WHERE at >= ?1 AND at < ?2 ORDER BY at LIMIT 1 OFFSET ${ROWS_OF_PART}`;
+      const [full] = yield* run(after, [at, end]);
+      from = typeof full?.at === 'number' ? Math.max(at + 1, full.at) : end;
+      parts.push({ quarters: [], rows: [{ since: at, until: from }] });
+      yield* pause();
     }
   }
+  return parts;
 }
 
-export function planUsage(query: UsageQuery, sealed: SealedTimes): ReportPlan {
+function planUsage(query: UsageQuery, sealed: readonly Sealed[]): ReportPlan {
   const { since, until = Number.MAX_SAFE_INTEGER, by, zone = new TimeZone('UTC') } = query;
   if (by.some((each) => each.startsWith('tag:'))) return { sealed: [], quarters: [], rows: [{ since, until }] };
   return planReport({ since, until }, sealed, periodsOf(query, zone));
@@ -205,7 +177,7 @@ function calendarOf(zone: TimeZone, name: Period): (at: number) => CalendarPerio
   };
 }
 
-export function sealedQuery(query: UsageQuery): SealedQuery {
+function sealedQuery(query: UsageQuery): SealedQuery {
   const { by, key, user, organization, model, provider } = query;
   return {
     fields: FIELDS.filter((each) => by.includes(each)),
@@ -215,7 +187,7 @@ export function sealedQuery(query: UsageQuery): SealedQuery {
 }
 
 /** Makes a report of the rows that the statement of `usageSql` returns, and of what is sealed. */
-export class UsageSum {
+class UsageSum {
   readonly #query: UsageQuery;
   readonly #label: ReturnType<typeof labeler>;
   readonly #cells = new Map<string, Summed>();

@@ -1,7 +1,7 @@
 import { PERIODS } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS } from '../state/latency.ts';
 import type { SumColumn } from '../state/sealed-sums.ts';
-import { BUCKET_MS, ROW_SUMS } from '../state/usage-tables.ts';
+import { BUCKET_MS, ROW_SUMS } from '../state/usage-sums.ts';
 import type { PeriodSpan, ReportPlan } from './report-plan.ts';
 import { FIELDS, type UsageQuery } from './usage-query.ts';
 

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../base/duration.ts';
 import type { TimeZone } from '../../base/time-zone.ts';
-import { bucketOf } from '../state/usage-tables.ts';
+import { bucketOf } from '../state/usage-sums.ts';
 
 /**
  * Parses the start or end of a report: a date, which is the start of that day in the time zone, a time, or a duration

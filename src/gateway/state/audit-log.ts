@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { objectOrEmpty } from '../../base/json.ts';
+import { type Row, run, type Steps } from './steps.ts';
 
 /** Who makes a change, and from where. */
 export interface Actor {
@@ -35,30 +35,24 @@ export interface AuditFilter {
 }
 
 const COLUMNS = 'at, who, action, target, source, details';
-/** For SQLite and Postgres, like all statements here. */
-export const INSERT_AUDIT = `INSERT INTO audit (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`;
-
-/** The values of `INSERT_AUDIT`. */
-export function auditValues({ who, source }: Actor, change: Change, now = Date.now()): (string | number)[] {
-  return [now, who, change.action, change.target, source, JSON.stringify(change.details ?? {})];
-}
 
 /** Adds a change to the audit log. Must run in the transaction of the change. */
-export function writeAudit(database: DatabaseSync, actor: Actor, change: Change): void {
-  database.prepare(INSERT_AUDIT).run(...auditValues(actor, change));
+export function* writeAudit({ who, source }: Actor, change: Change, now = Date.now()): Steps<void> {
+  const values = [now, who, change.action, change.target, source, JSON.stringify(change.details ?? {})];
+  yield* run(`INSERT INTO audit (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`, values);
 }
 
-/** A statement that reads the newest rows first. */
-export function auditSql({ who, action, target, before, limit }: AuditFilter) {
+/** The newest rows come first. */
+export function* readAudit({ who, action, target, before, limit }: AuditFilter): Steps<readonly AuditRow[]> {
   const values: (string | number)[] = [before ?? Number.MAX_SAFE_INTEGER];
   const equal = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`${name} = ?${values.push(value)}`];
   const conditions = ['id < ?1', ...equal('who', who), ...equal('action', action), ...equal('target', target)];
   const sql = `SELECT id, ${COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`;
-  return { sql, values };
+  return (yield* run(sql, values)).map(readAuditRow);
 }
 
-export function readAuditRow(row: Readonly<Record<string, unknown>>): AuditRow {
+function readAuditRow(row: Row): AuditRow {
   return {
     id: Number(row.id),
     at: Number(row.at),

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { LATENCY_COLUMNS } from './latency.ts';
+import { LEDGER_DDL } from './ledger-columns.ts';
 import { transaction } from './transaction.ts';
-import { ROW_SUMS } from './usage-tables.ts';
+import { ROW_SUMS } from './usage-sums.ts';
 
 /** The version of the state that this release writes. */
 const VERSION = 5;
@@ -41,12 +42,7 @@ CREATE TABLE IF NOT EXISTS usage (
 const LEDGER_TABLES = `
 ALTER TABLE usage RENAME TO usage_1;
 CREATE TABLE usage (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, request_id TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL,
-  key TEXT NOT NULL, organization TEXT NOT NULL, user TEXT NOT NULL, tags TEXT NOT NULL,
-  endpoint TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
-  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER, reasoning INTEGER,
-  cost_nano INTEGER, estimated INTEGER NOT NULL,
-  wait_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL,
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, ${LEDGER_DDL.sqlite.created},
   UNIQUE (at, request_id, attempt)
 ) STRICT;
 INSERT INTO usage SELECT id, request_id, row_number() OVER (PARTITION BY request_id ORDER BY id), at,
@@ -132,10 +128,7 @@ CREATE TABLE audit (
   target TEXT NOT NULL, source TEXT NOT NULL, details TEXT NOT NULL
 ) STRICT;
 
-ALTER TABLE usage ADD COLUMN counted INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE usage ADD COLUMN status INTEGER;
-ALTER TABLE usage ADD COLUMN error_type TEXT;
-ALTER TABLE usage ADD COLUMN prices TEXT;
+${LEDGER_DDL.sqlite.end.map((column) => `ALTER TABLE usage ADD COLUMN ${column};`).join('\n')}
 CREATE INDEX usage_request ON usage (request_id);
 CREATE INDEX usage_key ON usage (key, at);
 CREATE INDEX usage_failures ON usage (at) WHERE outcome IN ('failed', 'refused');
@@ -161,7 +154,7 @@ CREATE TABLE usage_sealed (
 `;
 
 /** Why usage is estimated, and the kinds of tokens and calls that few requests have (row-details.ts). */
-const DETAILS_COLUMN = 'ALTER TABLE usage ADD COLUMN details TEXT;';
+const DETAILS_COLUMN = `ALTER TABLE usage ADD COLUMN ${LEDGER_DDL.details};`;
 
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: FIRST_TABLES },

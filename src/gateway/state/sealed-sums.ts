@@ -1,9 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import * as z from 'zod';
-import { BUCKET_MS, SUMS } from './usage-tables.ts';
-
-export const DAY_MS = 86_400_000;
-export const HOUR_MS = 3_600_000;
+import { BUCKET_MS, DAY_MS, HOUR_MS, SUMS } from './usage-sums.ts';
 
 /** A day is sealed by hour, and an hour by quarter: most reports read days, and at their edges a few hours. */
 export const LENGTHS = { day: { length: DAY_MS, unit: HOUR_MS }, hour: { length: HOUR_MS, unit: BUCKET_MS } } as const;
@@ -19,6 +16,18 @@ export interface SumColumn {
   readonly when?:
     | { readonly column: 'byok'; readonly value: 1 }
     | { readonly column: 'outcome'; readonly value: string };
+}
+
+/**
+ * A statement for SQLite and Postgres that removes the sealed hours and days of some times.
+ *
+ * @param times a statement that selects them as `at`.
+ */
+export function unseal(times: string): string {
+  const sealed = Object.values(LENGTHS).map(
+    ({ length }) => `length = ${length} AND start IN (SELECT at - at % ${length} FROM (${times}) AS times)`,
+  );
+  return `DELETE FROM usage_sealed WHERE ${sealed.join(' OR ')}`;
 }
 
 /** A statement for SQLite and Postgres: the sums of the units from `?1`, before `?2`. */

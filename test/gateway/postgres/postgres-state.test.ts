@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { stateFile } from '../../../src/gateway/state/state-database.ts';
 import { svc } from '../../cli/run-svc.ts';
 import { ProjectFolder } from '../../config/project-folder.ts';
@@ -6,6 +7,17 @@ import { ledgerRow } from '../ledger-row.ts';
 import { sharedPostgres } from '../shared-servers.ts';
 import { PASSWORD, type PostgresServer, query } from './postgres-server.ts';
 import { migrate, openSqlite, removeOldInPostgres, writePostgres } from './postgres-under-test.ts';
+
+/** A line for each column, in its order, and for each index. */
+const DESCRIBE = `
+  SELECT c.relname, a.attnum, concat_ws(' ', c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod),
+    CASE WHEN a.attnotnull THEN 'NOT NULL' END, CASE a.attidentity WHEN 'a' THEN 'IDENTITY' END,
+    'DEFAULT ' || pg_get_expr(d.adbin, d.adrelid)) AS line
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+  WHERE c.relnamespace = 'svc'::regnamespace AND c.relkind = 'r'
+  UNION ALL SELECT tablename, 1000, indexdef FROM pg_indexes WHERE schemaname = 'svc'
+  ORDER BY 1, 2, 3`;
 
 /** A folder whose configuration names a state. */
 function folderWith(state: string): ProjectFolder {
@@ -151,6 +163,14 @@ describe('the state in Postgres', () => {
       { input: null, output: '1', cost_nano: '500000000' },
       { input: '1', output: '1', cost_nano: '500000000' },
     ]);
+  });
+
+  it('migrations: a new state has the tables of the releases before', async () => {
+    const url = await server.database();
+    await migrate(url);
+    const expected = readFileSync(new URL('state-schema.txt', import.meta.url), 'utf8');
+    const found = await query(url, DESCRIBE);
+    assert.equal(found.map(({ line }) => `${line}\n`).join(''), expected);
   });
 
   it('migrations: ten processes that start at once migrate once, and a newer state is refused', async () => {

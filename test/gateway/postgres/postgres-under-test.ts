@@ -7,23 +7,24 @@ import { Ledger } from '../../../src/gateway/accounting/ledger.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import { Outbox } from '../../../src/gateway/postgres/outbox.ts';
 import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
-import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
-import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
-import { sealNextInPostgres } from '../../../src/gateway/postgres/postgres-sealing.ts';
+import { removeOldRows, sealNextInPostgres } from '../../../src/gateway/postgres/postgres-retention.ts';
+import { writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
 import { LOCKS, migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
 import { RowSender } from '../../../src/gateway/postgres/row-sender.ts';
 import { ServerHealth } from '../../../src/gateway/servers/server-health.ts';
 import { Unavailable } from '../../../src/gateway/servers/unavailable.ts';
+import type { UsageRow } from '../../../src/gateway/state/ledger-columns.ts';
+import { rowToJson } from '../../../src/gateway/state/ledger-columns.ts';
 import { openState } from '../../../src/gateway/state/state-database.ts';
 import { transaction } from '../../../src/gateway/state/transaction.ts';
-import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tables.ts';
-import { SqliteAdmin, type StateAdmin } from '../../../src/gateway/state-admin.ts';
+import { UsageTables } from '../../../src/gateway/state/usage-tables.ts';
+import { type StateAdmin, sqliteAdmin } from '../../../src/gateway/state-admin.ts';
 import { query } from './postgres-server.ts';
 
 /** Number of the advisory lock under which shares of budgets are granted. */
 export const MONEY_LOCK = LOCKS.money;
 export type { StateAdmin, UsageRow };
-export { Ledger, Outbox, openPostgres, rowToJson };
+export { Ledger, Outbox, openPostgres };
 
 async function connected<T>(url: string, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
   const connection = new PostgresConnection(url);
@@ -111,7 +112,7 @@ export async function sendRows(
 /** The state in SQLite, to compare it with that in Postgres. @param file absolute path; absent: in memory. */
 export async function openSqlite(file = ':memory:') {
   const database = await openState(file);
-  const admin: StateAdmin = new SqliteAdmin(database, undefined, () => database.close());
+  const admin: StateAdmin = sqliteAdmin(database, undefined, () => database.close());
   const write = (rows: readonly UsageRow[]) => {
     transaction(database, () => new UsageTables(database).write(rows, assert.fail));
   };
