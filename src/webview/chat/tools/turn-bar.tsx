@@ -68,7 +68,7 @@ function FileName({ path }: { path: string }) {
   const slash = path.lastIndexOf('/');
   return (
     <>
-      <span class="name">{showUnseen(path.slice(slash + 1))}</span>
+      <span class="file-name">{showUnseen(path.slice(slash + 1))}</span>
       <span class="folder">{showUnseen(path.slice(0, Math.max(0, slash)))}</span>
     </>
   );
