@@ -1,5 +1,5 @@
 import { BUDGET_MODES, BUDGET_PERIODS } from '../config/settings/limit-values.ts';
-import { ADMIN_SCOPES } from '../gateway/access/key-properties.ts';
+import { ADMIN_SCOPES } from '../protocol/admin-api/key-properties.ts';
 import type { Run } from './io.ts';
 /**
  * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ENDPOINTS } from '../../src/gateway/admin/api/endpoints.ts';
+import { ENDPOINTS } from '../../src/protocol/admin-api/endpoints.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 /** Scopes, sessions, origins and the cookie of the admin API. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Concern, concernList, issuedKey } from '../../src/gateway/admin/api/schemas.ts';
+import { type Concern, concernList, issuedKey } from '../../src/protocol/admin-api/schemas.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { ledgerRow } from './ledger-row.ts';
 

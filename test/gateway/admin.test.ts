@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import * as z from 'zod';
-import { ENDPOINTS, type Endpoint } from '../../src/gateway/admin/api/endpoints.ts';
 import { adminPaths } from '../../src/gateway/admin/openapi.ts';
 import { openApi } from '../../src/gateway/http/openapi.ts';
+import { ENDPOINTS, type Endpoint } from '../../src/protocol/admin-api/endpoints.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { ledgerRow } from './ledger-row.ts';
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
 import { nearMisses } from '../../base/near-miss.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
-import { adminScope, KEY_NAME, type Key, type RateInput } from '../../gateway/admin/api/schemas.ts';
+import { adminScope, KEY_NAME, type Key, type RateInput } from '../../protocol/admin-api/schemas.ts';
 import { openContext, withConfig } from '../cli-context.ts';
 import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-options.ts';
 import { parseMoment } from '../input/option-values.ts';

@@ -8,7 +8,7 @@ import {
   RATE_KINDS,
 } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
-import type { RateInput } from '../../gateway/admin/api/schemas.ts';
+import type { RateInput } from '../../protocol/admin-api/schemas.ts';
 import { UsageError } from '../io.ts';
 import { parseDecimal } from './option-values.ts';
 

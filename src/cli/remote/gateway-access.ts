@@ -1,13 +1,13 @@
 import { loadSettings } from '../../config/load/load.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import type { NewKey } from '../../gateway/access/key-store.ts';
-import type { Key } from '../../gateway/admin/api/schemas.ts';
 import { describeKey } from '../../gateway/admin/key-view.ts';
 import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
 import type { UsageQuery } from '../../gateway/reports/usage-query.ts';
 import type { UsageReport } from '../../gateway/reports/usage-report.ts';
 import type { Actor } from '../../gateway/state/audit-log.ts';
 import type { StateAdmin } from '../../gateway/state-admin.ts';
+import type { Key } from '../../protocol/admin-api/schemas.ts';
 import { terminalInput } from '../cli-context.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import type { Io } from '../io.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { AdminScope } from '../../protocol/admin-api/key-properties.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { AdminScope } from './key-properties.ts';
 
 /** The owner of the key that a request presents. */
 export interface Principal {

@@ -4,12 +4,12 @@ import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS, LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+import { type AdminScope, isAdminScope, type KeyState } from '../../protocol/admin-api/key-properties.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Actor, writeAudit } from '../state/audit-log.ts';
 import { type Dialect, type Row, run, runSteps, SQLITE, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
-import { type AdminScope, isAdminScope, type KeyState } from './key-properties.ts';
 
 /** The properties of a key. The key itself is not stored. Times are Unix milliseconds. */
 export interface StoredGatewayKey {

@@ -1,6 +1,6 @@
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import type { Route } from '../http/router.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
 import { readCursor, route, writeCursor } from './call.ts';
 import type { SignIns } from './viewer.ts';
 

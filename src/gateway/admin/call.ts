@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Endpoint } from '../../protocol/admin-api/endpoints.ts';
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
 import type { Models } from '../dispatch/models.ts';
 import { parseBody, readBody } from '../http/request-body.ts';
@@ -9,7 +10,6 @@ import type { HealthSources } from '../operations/health-report.ts';
 import type { LiveRequests } from '../operations/live-requests.ts';
 import type { Processes } from '../operations/replicas.ts';
 import type { ReportQueue } from '../reports/report-queue.ts';
-import type { Endpoint } from './api/endpoints.ts';
 import { identifyViewer, requireScope, type SignIns, type Viewer } from './viewer.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
+import type * as api from '../../protocol/admin-api/schemas.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
-import type * as api from './api/schemas.ts';
 import { type Administration, route } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { describeProviders } from './model-health.ts';

@@ -1,10 +1,10 @@
 import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import type { BudgetSettings, RateSettings } from '../../config/settings/settings.ts';
+import type { Key, RateInput } from '../../protocol/admin-api/schemas.ts';
 import type { FoundKey } from '../access/key-store.ts';
 import { Budget } from '../limits/budget.ts';
 import { budgetId, budgetRule } from '../limits/limit-rules.ts';
-import type { Key, RateInput } from './api/schemas.ts';
 
 /** Nano-USD that were spent of a budget in its current window, by `budgetId`. */
 export type SpentOf = (budgetId: string) => number;

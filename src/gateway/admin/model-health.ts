@@ -1,9 +1,9 @@
 import type { Model, Provider } from '../../catalog/model.ts';
+import type * as api from '../../protocol/admin-api/schemas.ts';
 import type { UpstreamReport } from '../accounting/upstream-health.ts';
 import type { Models } from '../dispatch/models.ts';
 import { type HealthSources, readHealth } from '../operations/health-report.ts';
 import type { MemberReport } from '../pools/member-health.ts';
-import type * as api from './api/schemas.ts';
 import { isoTime } from './key-view.ts';
 
 /** All models that can be called, the pools first, with price and health. */

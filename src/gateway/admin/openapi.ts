@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { ENDPOINTS, type Endpoint } from '../../protocol/admin-api/endpoints.ts';
 import { ERROR_ANSWER } from '../http/openapi.ts';
-import { ENDPOINTS, type Endpoint } from './api/endpoints.ts';
 
 /** The paths of the admin API for OpenAPI. */
 export function adminPaths(): Record<string, object> {

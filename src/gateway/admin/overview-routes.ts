@@ -1,4 +1,6 @@
 import { toUsd } from '../../base/money.ts';
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
+import type * as api from '../../protocol/admin-api/schemas.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
 import type { Budget } from '../limits/budget.ts';
@@ -6,8 +8,6 @@ import { listReplicas } from '../operations/replicas.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
 import { bucketOf } from '../state/usage-sums.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
-import type * as api from './api/schemas.ts';
 import { type Administration, route } from './call.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
 import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
 import { optionalKey } from '../access/authentication.ts';
 import type { RequestFilter, RequestPosition } from '../accounting/request-history.ts';
@@ -5,7 +6,6 @@ import { whenLeft } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { describeRequest } from '../operations/request-description.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
 import { type Administration, notFound, readCursor, route, SENT, writeCursor } from './call.ts';
 import { describeDetail } from './request-view.ts';
 import { readTime, readZone } from './usage-routes.ts';

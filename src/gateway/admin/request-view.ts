@@ -1,11 +1,11 @@
 import { toNano, toUsd } from '../../base/money.ts';
 import { priceTerms } from '../../catalog/price.ts';
 import type { Prices } from '../../config/settings/configured-model.ts';
+import type * as api from '../../protocol/admin-api/schemas.ts';
 import type { Usage } from '../../wire/event.ts';
 import { readPrices } from '../accounting/price-text.ts';
 import { describeEnd, describeRequest } from '../operations/request-description.ts';
 import type { UsageRow } from '../state/ledger-columns.ts';
-import type * as api from './api/schemas.ts';
 
 /** @param rows all rows of a request, in the order of its attempts. */
 export function describeDetail(rows: readonly UsageRow[], last: UsageRow): api.RequestDetail {

@@ -1,7 +1,7 @@
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
+import type { Session } from '../../protocol/admin-api/schemas.ts';
 import { unauthorized } from '../access/authentication.ts';
 import type { Route } from '../http/router.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
-import type { Session } from './api/schemas.ts';
 import { type Administration, route } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { actorOf, addressOf, LOCAL, requireKeyItself, type SignIns, setCookie, signIn, type Viewer } from './viewer.ts';

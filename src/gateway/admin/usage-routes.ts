@@ -1,11 +1,11 @@
 import { TimeZone } from '../../base/time-zone.ts';
+import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
 import { writeUsageCsv } from '../reports/usage-csv.ts';
 import { type Group, parseGroup, type UsageQuery } from '../reports/usage-query.ts';
 import { parseUsageTime } from '../reports/usage-times.ts';
-import { ENDPOINTS } from './api/endpoints.ts';
 import { type Administration, route, SENT } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { ownFilter, type SignIns } from './viewer.ts';

@@ -1,3 +1,4 @@
+import { SCOPES, type Scope } from '../../protocol/admin-api/schemas.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { hashKey, type KeyCheck, optionalKey, type Principal, unauthorized } from '../access/authentication.ts';
 import type { SessionProof } from '../access/sessions.ts';
@@ -6,7 +7,6 @@ import { isLocal } from '../http/local-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Actor } from '../state/audit-log.ts';
 import type { StateAdmin } from '../state-admin.ts';
-import { SCOPES, type Scope } from './api/schemas.ts';
 
 /** Name of a caller that signed in with a one-time link. */
 export const LOCAL = 'local';

@@ -1,6 +1,6 @@
+import type { Request } from '../../protocol/admin-api/shared-schemas.ts';
 import { type EndedRequest, matchesFilter, type RequestFilter } from '../accounting/request-history.ts';
 import { describeRequest } from './request-description.ts';
-import type { Request } from './schemas.ts';
 
 /** Requests per second that one reader gets. Of more, it gets the first of each second. */
 const MAX_PER_SECOND = 50;

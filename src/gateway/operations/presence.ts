@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import type { Settings } from '../../config/settings/settings.ts';
+import type { ReplicaFacts } from '../../protocol/admin-api/shared-schemas.ts';
 import type { Ledger } from '../accounting/ledger.ts';
 import type { Metrics } from '../accounting/metrics.ts';
 import type { SharedState } from '../shared-state.ts';
 import { configHash } from './config-hash.ts';
-import type { ReplicaFacts } from './schemas.ts';
 
 /** Where this gateway listens, and whether it ends. */
 export class Presence {

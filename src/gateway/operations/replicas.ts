@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/json.ts';
+import { type Replica, type ReplicaFacts, replicaFacts } from '../../protocol/admin-api/shared-schemas.ts';
 import type { SharedState } from '../shared-state.ts';
 import { describeThisReplica, type ThisProcess } from './presence.ts';
-import { type Replica, type ReplicaFacts, replicaFacts } from './schemas.ts';
 
 export interface Processes extends ThisProcess {
   /** Absent: the state is local. */

@@ -1,8 +1,8 @@
 import { toUsd } from '../../base/money.ts';
+import type { Request } from '../../protocol/admin-api/shared-schemas.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { EndedRequest } from '../accounting/request-history.ts';
 import type { UsageRow } from '../state/ledger-columns.ts';
-import type { Request } from './schemas.ts';
 
 /** A request as the admin API shows it. */
 export function describeRequest({ row, attempts }: EndedRequest): Request {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
 import { limits } from '../../config/schema/limits.ts';
-import { ADMIN_SCOPES } from '../access/key-properties.ts';
+import { ADMIN_SCOPES } from '../../protocol/admin-api/key-properties.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { UsageRow } from '../state/ledger-columns.ts';
 import { rowToJson } from '../state/ledger-columns.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isObject, quoteJson } from '../../base/json.ts';
+import type { EstimateReason } from '../../protocol/admin-api/estimate-reason.ts';
 import type { Usage } from '../../wire/event.ts';
-import type { EstimateReason } from './estimate-reason.ts';
 import { readDetails, writeDetails } from './row-details.ts';
 
 type Stored = string | number | null;

@@ -1,6 +1,6 @@
 import { arrayOrEmpty, defined, objectOrEmpty, parseJson, tokenCount } from '../../base/json.ts';
+import { ESTIMATE_REASONS, type EstimateReason } from '../../protocol/admin-api/estimate-reason.ts';
 import type { Usage } from '../../wire/event.ts';
-import { ESTIMATE_REASONS, type EstimateReason } from './estimate-reason.ts';
 
 /** The part of a row that few rows have. It is one column of the ledger, as JSON. */
 interface RowDetails {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defined, parseJson } from '../../base/json.ts';
+import * as schemas from '../../protocol/admin-api/shared-schemas.ts';
 import type { LiveReader, LiveReceiver, LiveRequests } from '../operations/live-requests.ts';
-import * as schemas from '../operations/schemas.ts';
 import type { LiveMessage } from './messages.ts';
 
 type Watched = Pick<LiveReader, 'owner' | 'filter'>;

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { modelList, type Replica, replicaList } from '../../../src/gateway/admin/api/schemas.ts';
+import { modelList, type Replica, replicaList } from '../../../src/protocol/admin-api/schemas.ts';
 import { AllowedRequests } from '../allowed-requests.ts';
 import { KEY, type ServeProcess } from '../serve-harness.ts';
 import { until, untilEqual } from '../until.ts';

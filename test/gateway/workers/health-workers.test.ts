@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ENDPOINTS } from '../../../src/gateway/admin/api/endpoints.ts';
-import type { Health } from '../../../src/gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../src/protocol/admin-api/endpoints.ts';
+import type { Health } from '../../../src/protocol/admin-api/schemas.ts';
 import { until } from '../until.ts';
 import { WORKERS, WorkersHarness } from './workers-harness.ts';
 

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import * as z from 'zod';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
 
 /** An answer of the gateway that is not a success. */
 export class ApiError extends Error {

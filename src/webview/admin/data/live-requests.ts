@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import { liveSample, type Request, request } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import { liveSample, type Request, request } from '../../../protocol/admin-api/schemas.ts';
 import { SseDecoder } from '../../../wire/stream/sse.ts';
 import type { AdminApi, Call } from './admin-api.ts';
 

@@ -1,5 +1,5 @@
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { Session } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { Session } from '../../../protocol/admin-api/schemas.ts';
 import type { AdminApi } from './admin-api.ts';
 
 export type SessionState =

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { Concern } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { Concern } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import type { View } from '../data/address.ts';
 import { useAdmin } from '../data/admin-context.ts';

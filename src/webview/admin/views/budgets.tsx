@@ -1,6 +1,6 @@
 import { TimeZone } from '../../../base/time-zone.ts';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { Budget, Organization, Session } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { Budget, Organization, Session } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { Clock, formatCount, formatPercent, formatUsd } from '../data/format.ts';

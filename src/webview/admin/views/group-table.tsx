@@ -1,5 +1,5 @@
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { UsageAnswer, UsageRow, UsageSums } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { UsageAnswer, UsageRow, UsageSums } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import { ADMIN_SCOPES, type IssuedKey, type Key, type Session } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import { ADMIN_SCOPES, type IssuedKey, type Key, type Session } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { useAnswer } from '../data/use-answer.ts';

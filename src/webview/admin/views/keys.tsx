@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import { type IssuedKey, KEY_STATES, type Key, type Session } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import { type IssuedKey, KEY_STATES, type Key, type Session } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatUsd } from '../data/format.ts';

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { BUDGET_PERIODS, type Budget, type Key } from '../../../gateway/admin/api/schemas.ts';
+import { BUDGET_PERIODS, type Budget, type Key } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { periodTitle } from './limit-text.ts';
 

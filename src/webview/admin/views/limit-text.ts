@@ -1,4 +1,4 @@
-import type { Budget, BudgetInput, RateInput } from '../../../gateway/admin/api/schemas.ts';
+import type { Budget, BudgetInput, RateInput } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { formatCount, formatUsd } from '../data/format.ts';
 

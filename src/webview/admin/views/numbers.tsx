@@ -1,4 +1,4 @@
-import type { UsageAnswer } from '../../../gateway/admin/api/schemas.ts';
+import type { UsageAnswer } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';
 

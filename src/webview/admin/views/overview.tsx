@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { Session, UsageAnswer } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { Session, UsageAnswer } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { bucketsOf } from '../data/period.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
-import type { Attempt, PriceLine, RequestDetail } from '../../../gateway/admin/api/schemas.ts';
+import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
+import type { Attempt, PriceLine, RequestDetail } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatFineUsd, formatMilliseconds } from '../data/format.ts';

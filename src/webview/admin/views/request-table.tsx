@@ -1,4 +1,4 @@
-import { OUTCOMES, type Request } from '../../../gateway/admin/api/schemas.ts';
+import { OUTCOMES, type Request } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatFineUsd, formatMilliseconds } from '../data/format.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Session } from '../../../gateway/admin/api/schemas.ts';
+import type { Session } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { VIEWS, type View } from '../data/address.ts';
 import { useAdmin } from '../data/admin-context.ts';

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { UsageAnswer, UsageSums } from '../../../gateway/admin/api/schemas.ts';
+import type { UsageAnswer, UsageSums } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import {
   formatCount,

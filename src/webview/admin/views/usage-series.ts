@@ -1,4 +1,4 @@
-import type { UsageAnswer, UsageRow, UsageSums } from '../../../gateway/admin/api/schemas.ts';
+import type { UsageAnswer, UsageRow, UsageSums } from '../../../protocol/admin-api/schemas.ts';
 import type { Range } from '../data/period.ts';
 import type { PlotColor, PlotSeries } from '../parts/plot-canvas.ts';
 

@@ -1,23 +1,13 @@
 import * as z from 'zod';
-import * as limits from '../../../config/schema/limits.ts';
-import { LIMIT_DEFAULTS } from '../../../config/settings/limit-values.ts';
-import { ADMIN_SCOPES, KEY_STATES } from '../../access/key-properties.ts';
-import {
-  count,
-  milliseconds,
-  name,
-  nameOrNull,
-  replica,
-  request,
-  time,
-  tokens,
-  usd,
-} from '../../operations/schemas.ts';
-import { ESTIMATE_REASONS } from '../../state/estimate-reason.ts';
+import * as limits from '../../config/schema/limits.ts';
+import { LIMIT_DEFAULTS } from '../../config/settings/limit-values.ts';
+import { ESTIMATE_REASONS } from './estimate-reason.ts';
+import { ADMIN_SCOPES, KEY_STATES } from './key-properties.ts';
+import { count, milliseconds, name, nameOrNull, replica, request, time, tokens, usd } from './shared-schemas.ts';
 
-export { BUDGET_PERIODS } from '../../../config/settings/limit-values.ts';
-export { ADMIN_SCOPES, KEY_STATES, type KeyState } from '../../access/key-properties.ts';
-export { type Replica, type Request, request } from '../../operations/schemas.ts';
+export { BUDGET_PERIODS } from '../../config/settings/limit-values.ts';
+export { ADMIN_SCOPES, KEY_STATES, type KeyState } from './key-properties.ts';
+export { type Replica, type Request, request } from './shared-schemas.ts';
 
 /**
  * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.

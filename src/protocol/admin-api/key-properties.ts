@@ -3,7 +3,7 @@
  * the schemas, and the page without zod.
  */
 
-/** Rights of an admin key (admin/api/schemas.ts). */
+/** Rights of an admin key (`schemas.ts`). */
 export const ADMIN_SCOPES = ['read', 'keys', 'all'] as const;
 export type AdminScope = (typeof ADMIN_SCOPES)[number];
 

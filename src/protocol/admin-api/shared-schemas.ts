@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ESTIMATE_REASONS } from '../state/estimate-reason.ts';
+import { ESTIMATE_REASONS } from './estimate-reason.ts';
 
 /** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
 export const time = z.string().meta({ format: 'date-time' });
