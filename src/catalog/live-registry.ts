@@ -1,4 +1,3 @@
-import { onAbort } from '../base/abort.ts';
 import type { Model, Provider, ServedWindow } from './model.ts';
 import type { Registry } from './registry/registry.ts';
 import { type WindowReader, withServedWindow } from './served-window.ts';
@@ -203,7 +202,7 @@ export async function listedRegistry(
   signal: AbortSignal,
 ): Promise<Registry> {
   const live = new LiveRegistry(registry, deps);
-  onAbort(signal, () => live.dispose());
+  signal.addEventListener('abort', () => live.dispose(), { once: true });
   await live.list();
   return live.current;
 }

@@ -1,4 +1,3 @@
-import { onAbort } from '../base/abort.ts';
 import type { Io } from './io.ts';
 import { UsageError } from './io.ts';
 
@@ -25,7 +24,7 @@ export function untilParentEnds(io: Io, { exitWithStdin, parentPid }: ParentOpti
   }
   const either = AbortSignal.any([io.signal, ended.signal]);
   // An input that is still being read would keep the process alive.
-  onAbort(either, () => io.input.pause());
+  either.addEventListener('abort', () => io.input.pause(), { once: true });
   return either;
 }
 

@@ -1,4 +1,4 @@
-import { CoalescedRun } from '../base/coalesced-run.ts';
+import { CoalescedRun } from '../base/concurrency.ts';
 import { defined } from '../base/json.ts';
 import { LiveRegistry } from '../catalog/live-registry.ts';
 import type { Model } from '../catalog/model.ts';

@@ -4,7 +4,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { onAbort } from '../base/abort.ts';
 import { parseJson } from '../base/json.ts';
 import type { StoredProviderKey } from '../catalog/credential-scope.ts';
 import { Secret } from '../config/settings/secret.ts';
@@ -125,7 +124,7 @@ export async function readWindowKeys(
 ): Promise<WindowKeys | undefined> {
   const client = connect(address.socket);
   const stop = () => client.destroy();
-  const remove = onAbort(signal, stop);
+  signal.addEventListener('abort', stop, { once: true });
   if (known === undefined) client.setTimeout(ANSWER_MS, stop);
   try {
     client.write(`${JSON.stringify({ token: address.token, known })}\n`);
@@ -135,7 +134,7 @@ export async function readWindowKeys(
   } catch {
     return undefined;
   } finally {
-    remove();
+    signal.removeEventListener('abort', stop);
     client.destroy();
   }
 }

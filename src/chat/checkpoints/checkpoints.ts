@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { SerialQueue } from '../../base/concurrency.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { defined } from '../../base/json.ts';
-import { SerialQueue } from '../../base/serial-queue.ts';
 import type { FileChange } from '../message-parts.ts';
 import { textChange } from '../tools/file-change.ts';
 import { ContentStore } from './content-store.ts';

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SerialQueue } from '../../base/serial-queue.ts';
+import { SerialQueue } from '../../base/concurrency.ts';
 import { joinPatches, type Patch } from '../transcript.ts';
 
 /** Maximum delay before received text is written to disk. */

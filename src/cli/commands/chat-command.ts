@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/concurrency.ts';
 import { nearMisses } from '../../base/near-miss.ts';
 import { ChatSession } from '../../chat/session/session.ts';
 import { type Message, messageText } from '../../chat/transcript.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { aborted } from '../../base/abort.ts';
+import { aborted } from '../../base/concurrency.ts';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
 import type { Diagnostic, Settings, TelemetrySettings } from '../../config/settings/settings.ts';

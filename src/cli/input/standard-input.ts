@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { onAbort } from '../../base/abort.ts';
 import type { Io } from '../io.ts';
 
 /** In bytes; more than any model accepts. */
@@ -20,7 +19,7 @@ export async function readPiped({ input, signal, err }: Pick<Io, 'input' | 'sign
   const chunks: Buffer[] = [];
   let size = 0;
   const stop = () => 'destroy' in input && typeof input.destroy === 'function' && input.destroy();
-  const remove = onAbort(signal, stop);
+  signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of input) {
       const bytes = Buffer.from(chunk);
@@ -32,7 +31,7 @@ export async function readPiped({ input, signal, err }: Pick<Io, 'input' | 'sign
     signal.throwIfAborted();
     throw thrown;
   } finally {
-    remove();
+    signal.removeEventListener('abort', stop);
   }
   signal.throwIfAborted();
   const bytes = Buffer.concat(chunks);

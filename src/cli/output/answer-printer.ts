@@ -1,4 +1,4 @@
-import { SerialQueue } from '../../base/serial-queue.ts';
+import { SerialQueue } from '../../base/concurrency.ts';
 import type { ChatSession } from '../../chat/session/session.ts';
 import type { Ending, Message, PendingRetry } from '../../chat/transcript.ts';
 import { endingWarning } from '../../wire/endings.ts';

@@ -1,8 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onAbort } from '../../base/abort.ts';
-import { SerialQueue } from '../../base/serial-queue.ts';
+import { onAbort, SerialQueue } from '../../base/concurrency.ts';
 import type { Log } from '../../gateway/accounting/log.ts';
 import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
 import {

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { aborted } from '../../base/abort.ts';
+import { aborted } from '../../base/concurrency.ts';
 import type { LoadInput } from '../../config/load/sources.ts';
 import { SettingsStore } from '../../config/load/store.ts';
 import type { FileLog } from '../../gateway/accounting/log.ts';

@@ -1,4 +1,4 @@
-import { aborted } from '../../base/abort.ts';
+import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
 import { type CodeName, enclosingFunction, findCodeNames } from './code-names.ts';

@@ -1,4 +1,4 @@
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/concurrency.ts';
 
 /** The engine's clock. Injected, so that tests and benchmarks can use virtual time. */
 export interface Clock {

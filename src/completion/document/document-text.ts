@@ -17,6 +17,15 @@ export interface DocumentText {
   lineAt(line: number): string;
 }
 
+/** Some lines of a document. `end`: the line after the last one. */
+export function readLines(
+  document: Pick<DocumentText, 'lineCount' | 'lineAt'>,
+  first = 0,
+  end = document.lineCount,
+): string[] {
+  return Array.from({ length: end - first }, (_, index) => document.lineAt(first + index));
+}
+
 /** The text of the caret's line before the caret. */
 export function textHead(document: DocumentText, position: Position): string {
   return document.lineAt(position.line).slice(0, position.character);

@@ -1,6 +1,6 @@
 import { findHunks } from '../../base/hunks.ts';
 import { commonPrefix, endOfText, equalEnds, offsetIn, type TextRange } from '../../base/text-change.ts';
-import type { DocumentText, Position } from '../document/document-text.ts';
+import { type DocumentText, type Position, readLines } from '../document/document-text.ts';
 import type { NextEdit, Replacement } from './next-edit.ts';
 import { displayWidth } from './text-width.ts';
 
@@ -115,7 +115,7 @@ function changedLines(replacements: readonly Replacement[], document: DocumentTe
     position = end;
   }
   text += document.lineAt(last).slice(position.character);
-  const before = Array.from({ length: last - first + 1 }, (_, row) => document.lineAt(first + row));
+  const before = readLines(document, first, last + 1);
   return withoutEqualEnds(first, before, text.split('\n'));
 }
 

@@ -1,5 +1,5 @@
 import { type ChangedLines, changeLines, lastFirst, type TextChange, textBetween } from '../../base/text-change.ts';
-import type { DocumentText } from '../document/document-text.ts';
+import { type DocumentText, readLines } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
 
 /** A change with the text that it removed. */
@@ -12,12 +12,12 @@ export interface TrackedChange extends TextChange, ChangedLines {
  * The strings are the editor's own, so that a copy costs one pointer a line.
  */
 export class TrackedDocument {
-  readonly lines: string[];
+  lines: string[];
   #document: DocumentText;
 
   constructor(document: DocumentText) {
     this.#document = document;
-    this.lines = Array.from({ length: document.lineCount }, (_, line) => document.lineAt(line));
+    this.lines = readLines(document);
   }
 
   /** As the editor reported it last. Its text may be newer than `lines`. */
@@ -62,9 +62,7 @@ export class TrackedDocument {
   }
 
   #readAgain(): false {
-    const { lineCount } = this.#document;
-    this.lines.length = 0;
-    for (let line = 0; line < lineCount; line++) this.lines.push(this.#document.lineAt(line));
+    this.lines = readLines(this.#document);
     return false;
   }
 }

@@ -1,4 +1,4 @@
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/concurrency.ts';
 import type { Event } from '../../wire/event.ts';
 import { CompletionTrimmer } from '../answer/completion-trimmer.ts';
 import type { CachedAnswer, SuggestionCache } from '../cache/suggestion-cache.ts';

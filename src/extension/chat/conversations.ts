@@ -1,4 +1,4 @@
-import { SerialQueue } from '../../base/serial-queue.ts';
+import { SerialQueue } from '../../base/concurrency.ts';
 import type { Attachment } from '../../chat/attachment.ts';
 import type { ConversationDraft, History, StoredConversation } from '../../chat/history/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history/history-writer.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { CoalescedRun } from '../../base/coalesced-run.ts';
+import { CoalescedRun } from '../../base/concurrency.ts';
 import type { SuggestRequest } from '../../completion/document/suggestion.ts';
 
 const TRIGGER = 'editor.action.inlineSuggest.trigger';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { CoalescedRun } from '../../base/coalesced-run.ts';
+import { CoalescedRun } from '../../base/concurrency.ts';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { type Selection, selectCompletionModel, selectEditModel, selectModel } from '../../catalog/model-selection.ts';

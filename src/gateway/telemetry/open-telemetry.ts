@@ -100,8 +100,9 @@ export class OpenTelemetry implements Telemetry {
   }
 
   async close(): Promise<void> {
-    const timeout = new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref());
-    await Promise.race([Promise.allSettled([this.#traces.shutdown(), this.#meters.shutdown()]), timeout]);
+    const timeout = new Promise<'late'>((resolve) => setTimeout(resolve, CLOSE_MS, 'late').unref());
+    const ended = await Promise.race([Promise.allSettled([this.#traces.shutdown(), this.#meters.shutdown()]), timeout]);
+    if (ended === 'late') diag.error('The last part was not sent before the end.');
     diag.disable();
   }
 }

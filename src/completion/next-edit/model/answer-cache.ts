@@ -1,5 +1,5 @@
 import { endOfText, minimalChange } from '../../../base/text-change.ts';
-import type { DocumentText } from '../../document/document-text.ts';
+import { type DocumentText, readLines } from '../../document/document-text.ts';
 import { rebaseEdit } from '../edit-chain.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { Replacement } from '../next-edit.ts';
@@ -82,8 +82,7 @@ export class AnswerCache {
 function currentEdits(answer: CachedAnswer, document: DocumentText): KnownEdits | undefined {
   const { first, lineCount, region, edits, uri } = answer;
   if (first + lineCount > document.lineCount) return undefined;
-  const now = Array.from({ length: lineCount }, (_, index) => document.lineAt(first + index));
-  const change = changeBetween(region, now);
+  const change = changeBetween(region, readLines(document, first, first + lineCount));
   if (change === undefined) return { edits: edits.map((edit) => moveEdit(edit, first)), exact: true };
   const rebased: FoundEdit[] = [];
   for (const edit of edits) {

@@ -1,7 +1,7 @@
 import { findHunks, type Hunk } from '../../../base/hunks.ts';
 import { commonPrefix, commonSuffix } from '../../../base/text-change.ts';
 import { hasForeignText } from '../../answer/answer-cleaner.ts';
-import type { DocumentText } from '../../document/document-text.ts';
+import { type DocumentText, readLines } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { NextEditTitle, Replacement } from '../next-edit.ts';
@@ -36,8 +36,7 @@ export function answerEdits(answer: Answer): readonly FoundEdit[] {
       !touchesSecret(hunk, answer.masked) &&
       !hasForeignText(hunk.after.join('\n'), hunk.before.join('\n')),
   );
-  const lines = Array.from({ length: document.lineCount }, (_, line) => document.lineAt(line));
-  const isEven = bracketCheck(lines, findLanguage(document.languageId).line);
+  const isEven = bracketCheck(readLines(document), findLanguage(document.languageId).line);
   if (hunks.every((hunk) => isEven([hunk])))
     return nearestFirst(hunks, answer.cursor).map((hunk) => toEdit(answer, [hunk]));
   // One opens a bracket that another one closes: they are accepted together.

@@ -1,6 +1,6 @@
 import type { EditDialect, EditRequest } from '../../../wire/edit/edit-request.ts';
 import { SWEEP_LINES } from '../../../wire/edit/sweep.ts';
-import type { DocumentText, Position } from '../../document/document-text.ts';
+import { type DocumentText, type Position, readLines } from '../../document/document-text.ts';
 
 const LINES_ABOVE = 8;
 const LINES_BELOW = 16;
@@ -40,7 +40,7 @@ export function codeAround(
       startLine: first + 1,
       ...(start === 0 ? { fromStart: true as const } : {}),
     },
-    lines: Array.from({ length: end - first }, (_, index) => document.lineAt(first + index)),
+    lines: readLines(document, first, end),
   };
 }
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { CoalescedRun } from '../../../base/coalesced-run.ts';
+import { CoalescedRun } from '../../../base/concurrency.ts';
 import { textBetween } from '../../../base/text-change.ts';
 import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
 import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';

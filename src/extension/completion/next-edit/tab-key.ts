@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { SerialQueue } from '../../../base/serial-queue.ts';
+import { SerialQueue } from '../../../base/concurrency.ts';
 import {
   comparePositions,
   lastFirst,

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { aborted, onAbort } from '../../src/base/abort.ts';
-import { CoalescedRun } from '../../src/base/coalesced-run.ts';
-import { SerialQueue } from '../../src/base/serial-queue.ts';
+import { aborted, CoalescedRun, onAbort, SerialQueue } from '../../src/base/concurrency.ts';
 
 /** Work that ends when the test says so. */
 class Steps {

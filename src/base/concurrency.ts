@@ -1,3 +1,15 @@
+/** Runs asynchronous work one after the other, in the order of the calls. */
+export class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Resolves or rejects as `work` does. If it fails, the work after it runs all the same. */
+  run<T>(work: () => T | Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
 /**
  * Work that is repeated when something changed, but runs only once at a time. Calls while it runs share one further run,
  * which begins afterwards and so sees all changes until then.
@@ -31,4 +43,22 @@ export class CoalescedRun<T = void> {
     this.#running.add(run);
     return run;
   }
+}
+
+/**
+ * Calls `stop` once when the signal fires, or at once if it has fired.
+ *
+ * @returns a function that removes the listener.
+ */
+export function onAbort(signal: AbortSignal, stop: () => void): () => void {
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return () => signal.removeEventListener('abort', stop);
+}
+
+/** Resolves when the signal fires, or at once if it has fired. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(signal, () => resolve());
+  });
 }
