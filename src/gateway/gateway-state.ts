@@ -24,7 +24,7 @@ export interface GatewayStateInput {
   readonly shared?: SharedState;
   /** Absent: rates are shared by `shared`, if at all. */
   readonly rates?: SharedRateServer | undefined;
-  /** Absent: this process knows what is spent from the state, unless `shared` has shares. */
+  /** Absent: this process knows the spending from the state, unless `shared` has shares. */
   readonly budgets?: SharedBudgetServer | undefined;
   readonly settings: () => GatewaySettings;
   /** Keys from the process that starts the gateway. */
@@ -46,7 +46,7 @@ export class GatewayState {
   readonly signIns = new SignInLimit();
   readonly reports = new ReportQueue();
   readonly presence = new Presence();
-  /** For the operator's requests. What it changes takes effect in this process at once. */
+  /** For the operator's requests. Its changes take effect in this process at once. */
   readonly admin: StateAdmin;
   readonly #input: GatewayStateInput;
   readonly #alerts: BudgetAlerts;
@@ -61,7 +61,7 @@ export class GatewayState {
       this.#failed('budget alerts'),
     );
     const shares = budgets?.budgets ?? shared?.budgets;
-    // With leases, what peers spent is known from the grants.
+    // With leases, the spending of peers is known from the grants.
     const book = new BudgetBook(
       shares === undefined ? database : undefined,
       (budget) => this.#alerts.note(budget),

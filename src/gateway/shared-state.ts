@@ -31,7 +31,7 @@ export interface SharedState {
   readonly waiting: number;
   /** Tells the other gateways about this one, with each look for changes. */
   describe(facts: () => string): void;
-  /** What gateways that were there in the last minutes say about themselves. */
+  /** Reports of gateways about themselves, of the last minutes. */
   listReplicas(): Promise<readonly SeenReplica[]>;
   dispose(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export interface BudgetGateway extends Pick<SharingGateway, 'budgets' | 'spent'>
   unwritten(budget: Budget, start: number): number;
 }
 
-/** What a shared state uses of its gateway. */
+/** The parts of a gateway that its shared state uses. */
 export interface SharingGateway {
   /** Replaces the keys that requests may use. */
   keys(keys: readonly StoredGatewayKey[]): void;

@@ -1,7 +1,7 @@
 import { type Fence, FenceEnd, readFence } from '../base/fences.ts';
 
 /**
- * What models add around the code or the text that was requested: fences, sentences, quotation marks, bold. These are the
+ * Text that models add around the requested code or text: fences, sentences, quotation marks, bold. These are the
  * only readers of it: `codeOfAnswer` and `textOfAnswer` for whole answers, and the patterns for answers that stream
  * (completion/answer/answer-cleaner.ts). Reasoning is read before (reasoning-tags.ts).
  */
@@ -75,7 +75,7 @@ export function onlyBlock(answer: string): string | undefined {
  * The code of an answer that replaces a text. Undefined if the answer has no code, or several blocks of which any may be
  * meant.
  *
- * @param replaced the text that the code replaces. What it contains may be in the code.
+ * @param replaced the text that the code replaces. Its content may be in the code.
  */
 export function codeOfAnswer(answer: string, replaced: string): string | undefined {
   const lines = answer.split(/\r?\n/);

@@ -22,7 +22,7 @@ const STANDARD: ReadonlySet<string> = new Set([
 const MAX_CALLS = 1_000;
 
 /**
- * What an answer says about its price beside its tokens.
+ * Facts of an answer about its price beside its tokens.
  *
  * - Tier, speed and region: `service_tier` of the answer (OpenAI, "Flex processing") or of the usage, `speed` and
  *   `inference_geo` of the usage (Anthropic, "Fast mode", "Data residency").

@@ -56,7 +56,7 @@ export function readFinish(reason: string): Finish | 'failed' {
   return ending === 'failed' ? 'failed' : { reason: ending };
 }
 
-/** The error of an answer that broke off. @param error what the provider says about it, if anything. */
+/** The error of an answer that broke off. @param error the provider's error, if any. */
 export function brokenAnswer(reason: string, error: unknown = undefined): SvcError {
   if (error !== undefined && error !== null) return vendorErrorValue(error);
   const message = msg('The provider ended the answer: {0}.', reason.slice(0, MAX_REASON));

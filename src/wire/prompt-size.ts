@@ -2,7 +2,7 @@ import { isObject } from '../base/json.ts';
 
 /** Characters of text, or bytes of a request's JSON, per token, as vendors state it for English. */
 const CHARACTERS_A_TOKEN = 4;
-/** Code and other languages have fewer. For what must not be exceeded: budgets and the context window. */
+/** Code and other languages have fewer. For limits that must not be exceeded: budgets and the context window. */
 const FEWEST_CHARACTERS_A_TOKEN = 3;
 /**
  * Tokens of an image: a large one has at most about this number (Anthropic, "Vision": width × height / 750). Other
@@ -29,7 +29,7 @@ export interface Media {
   readonly tokens: number;
 }
 
-/** What a prompt contains: values of any of the three formats, or parts of a `Conversation`. */
+/** The content of a prompt: values of any of the three formats, or parts of a `Conversation`. */
 interface PromptSize {
   /** Names of members are text too. */
   readonly names: boolean;

@@ -45,7 +45,7 @@ type State =
 const START: State = { name: 'start' };
 const TEXT: State = { name: 'text' };
 
-/** Splits streamed text into reasoning and the answer. Only what comes before the answer's text is reasoning. */
+/** Splits streamed text into reasoning and the answer. Only text before the answer is reasoning. */
 export class ReasoningSplitter {
   readonly #startsInside: StartsInside;
   #state: State = START;
@@ -77,7 +77,7 @@ export class ReasoningSplitter {
     return pieces;
   }
 
-  /** The text is complete. Returns what was kept. */
+  /** The text is complete. Returns the kept part. */
   end(): readonly TextPiece[] {
     const pieces: TextPiece[] = [];
     const state = this.#state;
@@ -216,7 +216,7 @@ export function withReasoningTags(format: Format, startsInside: StartsInside): F
 class TaggedReasoning implements EventMapper {
   readonly #splitter: ReasoningSplitter;
   readonly #numbers = new PartNumbers();
-  /** The part of the text that was kept, and what came with it. */
+  /** The part of the text that was kept, and the data that came with it. */
   #textPart = 0;
   #data: TextData = {};
 
@@ -249,7 +249,7 @@ class TaggedReasoning implements EventMapper {
     return this.#splitter.isDone ? [] : this.#withData(this.#events(this.#splitter.end()));
   }
 
-  /** What came with text that was kept belongs to the text that is passed on. Tokens of reasoning have no place. */
+  /** Data that came with kept text belongs to the text that is passed on. Tokens of reasoning have no place. */
   #withData(events: Event[]): Event[] {
     const last = events.at(-1);
     if (last === undefined) return events;

@@ -12,7 +12,7 @@ export interface Usage {
   readonly outputAudio?: number;
   readonly outputImage?: number;
   /**
-   * What the provider says it served, if it is not the standard: a service tier (`flex`, `priority`, `batch`), a speed
+   * The service that the provider reports, if it is not the standard: a service tier (`flex`, `priority`, `batch`), a speed
    * (`fast`), a region (`us`).
    */
   readonly served?: readonly string[];

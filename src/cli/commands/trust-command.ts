@@ -12,7 +12,7 @@ import { forTerminalLine } from '../output/output.ts';
 
 /**
  * `svc trust`: allows the configuration of a project, by default of the one that contains the working folder. Prints
- * what is used from now on.
+ * the settings that are used from now on.
  */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS.trust, allowPositionals: true });

@@ -34,7 +34,7 @@ interface Started {
 /** Milliseconds after which a worker that ended did run; otherwise the next one has to wait. */
 const STABLE_MS = 5_000;
 const MAX_WAIT_MS = 30_000;
-/** Milliseconds for what a worker says about itself. */
+/** Milliseconds for a worker's report about itself. */
 const COLLECT_MS = 1_000;
 /** Milliseconds in which a replaced worker asks clients to open other connections. */
 const REPLACED_MS = 1_000;
@@ -202,7 +202,7 @@ export class Primary {
     }
   }
 
-  /** Answers with what all workers say that answer in time. */
+  /** Answers with the reports of all workers that answer in time. */
   async #collect(id: number, number: number, subject: Subject): Promise<void> {
     const texts = await Promise.all([...this.#workers.keys()].map((each) => this.#own(each, subject)));
     const all = subject === 'metrics' ? await this.#metrics.all() : texts;

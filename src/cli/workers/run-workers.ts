@@ -69,7 +69,7 @@ interface OpenedBudgets extends KeptBudgets {
   close(): void;
 }
 
-/** What is spent of the budgets in the local state. With Postgres, each worker has shares from there. */
+/** The spending of the budgets in the local state. With Postgres, each worker has shares from there. */
 async function openBudgets({ input, log }: WorkersOptions, io: Io): Promise<OpenedBudgets> {
   const store = new SettingsStore(() => input);
   await store.watch();

@@ -12,7 +12,7 @@ export interface Principal {
   readonly organization?: string;
   /** The user that the key belongs to. */
   readonly user?: string;
-  /** What the key may do in the admin API, beyond seeing its own usage. */
+  /** The rights of the key in the admin API, beyond seeing its own usage. */
   readonly admin?: AdminScope;
   /** A fixed key of the operator. It may act for any organization. */
   readonly operator: boolean;

@@ -17,7 +17,7 @@ export interface StoredGatewayKey {
   readonly organization?: string;
   /** The person or service that the key belongs to. */
   readonly user?: string;
-  /** What it may do in the admin API. */
+  /** Its rights in the admin API. */
   readonly admin?: AdminScope;
   /** Nano-USD that the gateway's own credentials paid. */
   readonly spent: number;
@@ -274,7 +274,7 @@ const KEY_STATES: readonly KeyState[] = ['valid', 'rotating', 'expired', 'revoke
 
 /** Rows of the tables of a state. */
 interface KeyRows {
-  /** With what each key spent, and its state. */
+  /** With the spending of each key, and its state. */
   readonly keys: readonly Row[];
   /** Newest first. */
   readonly hashes: readonly Row[];

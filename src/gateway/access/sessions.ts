@@ -15,7 +15,7 @@ export interface StoredSession {
 }
 
 /**
- * What a browser sends with each call. A cookie is sent to all ports of a host, also to those of other programs, so it
+ * The credential that a browser sends with each call. A cookie is sent to all ports of a host, also to those of other programs, so it
  * opens nothing without the secret, which the page keeps for its origin.
  */
 export interface SessionProof {

@@ -18,7 +18,7 @@ export interface RowStore {
 
 export interface LedgerOptions {
   readonly store?: RowStore | undefined;
-  /** Counts what is spent. */
+  /** Counts spending. */
   readonly book?: BudgetBook;
   /** Milliseconds for which rows are collected before a write, default 250. */
   readonly batchMs?: number;

@@ -168,7 +168,7 @@ export class Metrics {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A counter of what each request adds to. */
+  /** A counter to which each request adds. */
   #tally(name: string, help: string, labelNames: string[]): Tally {
     const tally = new Tally();
     new Counter({

@@ -12,7 +12,7 @@ const LONGEST_WINDOW_MS = 32 * 86_400_000;
 /** Rows that one transaction removes, so that it delays no stream, or no other transaction. */
 const BATCH_ROWS = { blocking: 500, waiting: 2_000 } as const;
 
-/** Removes a batch of what is too old. @returns whether there may be more. */
+/** Removes a batch of old rows. @returns whether there may be more. */
 export function* removeOld(dialect: Dialect, retention: LedgerRetention, now = Date.now()): Steps<boolean> {
   const { place, blocking, lockRows } = dialect;
   const { rowsBefore, sumsBefore } = oldBefore(retention, now);
@@ -44,7 +44,7 @@ function oldBefore({ usage, rollup }: LedgerRetention, now = Date.now()) {
 const PAUSE_MS = 100;
 const CHECK_MS = 3_600_000;
 
-/** Removes what is too old and seals hours and days that are over, now and every hour. @returns a function that stops it. */
+/** Removes old rows and seals hours and days that are over, now and every hour. @returns a function that stops it. */
 export function keepRetention(
   database: DatabaseSync,
   retention: () => LedgerRetention,

@@ -24,7 +24,7 @@ const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(count
     UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0), -counted,
       -coalesce(input, 0) - coalesce(output, 0) FROM usage WHERE at >= ?1) AS parts
   GROUP BY bucket, key HAVING sum(stored) <> sum(counted) OR sum(requests) <> 0 OR sum(tokens) <> 0`;
-/** What each key and organization spent on each model, if it differs from all those sums. */
+/** The spending of each key and organization on each model, if it differs from all those sums. */
 const SPENT_DIFFERENCES = `SELECT key, organization, model, sum(stored) AS stored,
     sum(counted) AS counted FROM (
     SELECT key, organization, model, nano AS stored, 0 AS counted FROM spent

@@ -17,7 +17,7 @@ const MAX_PER_MILLION = 1_000;
 const MAX_FOR_TOOLS = 1;
 
 /**
- * Limits the reported usage to what the request can cause. A text has at most as many tokens as bytes. Content that
+ * Limits the reported usage to the most that the request can cause. A text has at most as many tokens as bytes. Content that
  * is not in the bytes (files and images by URL, results of the vendor's tools, hidden reasoning) is within the
  * model's limits. Returns the same object if nothing changes.
  */

@@ -84,7 +84,7 @@ export async function signIn(
 }
 
 /**
- * What a session must not do alone, because its effect outlasts the session: the caller types its key again.
+ * For actions that outlast the session, and so need more than it: the caller types its key again.
  *
  * @throws SvcError 403 without it, 429 after too many wrong ones.
  */

@@ -28,7 +28,7 @@ export function recordingSize(bytes: number): RequestSize {
 }
 
 /**
- * What a request will probably use: its input, and for the cost, which must not be estimated too low, as much output as it allows, at the highest prices that
+ * The probable use of a request: its input, and for the cost, which must not be estimated too low, as much output as it allows, at the highest prices that
  * it asks for. A cheaper service tier is not certain: the provider may serve the usual one.
  */
 export function estimateRequest(context: RequestContext, model: EstimatedModel, byok: boolean): Estimate {
@@ -63,7 +63,7 @@ function servedOf(options: ServedModel['options']): readonly string[] {
   return [options?.service_tier, options?.speed, options?.inference_geo].filter((name) => typeof name === 'string');
 }
 
-/** The prices of what is served if each demand that makes it dearer is met. */
+/** The prices of the answer if each demand that makes it dearer is met. */
 function dearest(cost: ModelCost, { input }: Pick<Usage, 'input'>, served: readonly string[]): Prices {
   const usual = chargedPrices(cost, { input });
   const dearer = served.filter((name) => chargedPrices(cost, { input, served: [name] }).output > usual.output);

@@ -5,7 +5,7 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import { allows } from '../access/organization.ts';
 import type { Models } from './models.ts';
 
-/** What decides which model a name means. */
+/** Facts that decide which model a name means. */
 export type Names = Pick<Models, 'registry' | 'pools' | 'settings'>;
 
 /** Maximum number of similar names in an error. */

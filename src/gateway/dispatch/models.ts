@@ -32,6 +32,6 @@ export interface Candidate<M extends ServedModel = Model> {
   readonly model: M;
   /** `vendor/model:variant`. */
   readonly variant: string | undefined;
-  /** Present if the name is a pool's. Then `model` only describes what its members have in common. */
+  /** Present if the name is a pool's. Then `model` describes only the common abilities of its members. */
   readonly pool?: Pool<M>;
 }

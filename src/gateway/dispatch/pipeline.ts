@@ -173,7 +173,7 @@ function healthName({ organization }: Caller, { ref, provider }: ServedModel): s
   return organization?.byok.has(provider) ? `${ref} (${organization.id})` : ref;
 }
 
-/** What an attempt needs. */
+/** The parts that an attempt needs. */
 interface Attempts<M extends ServedModel> {
   readonly deps: Inference;
   readonly context: RequestContext;
@@ -293,7 +293,7 @@ async function attempt<M extends ServedModel>(
   }
 }
 
-/** What an answer says about the upstream's health. A client that left says nothing. */
+/** The outcome of an answer for the upstream's health. A client that left has none. */
 function attemptResult(answer: RelayedAnswer | undefined, byok: boolean): AttemptResult {
   if (answer === undefined || answer.outcome === 'client-gone') return undefined;
   return answer.error ? { error: answer.error, byok } : { firstByteMs: answer.firstByteMs };

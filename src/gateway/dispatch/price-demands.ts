@@ -1,6 +1,6 @@
 import { arrayOrEmpty, finiteNumber, isObject, type JsonObject } from '../../base/json.ts';
 
-/** What a request asks for that has other prices than its tokens. */
+/** Features of a request that have other prices than its tokens. */
 export interface PriceDemands {
   /** Service tier, speed and region, as the prices of a model name them. */
   readonly served: readonly string[];

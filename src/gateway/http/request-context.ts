@@ -11,14 +11,14 @@ import { Heartbeat, lateError } from './heartbeat.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
 
-/** What determines the cost of a request before it is sent. */
+/** Facts that determine the cost of a request before it is sent. */
 export interface RequestSize {
   readonly bytes: number;
   /** Maximum number of output tokens, if the client limits them. */
   readonly output: number | undefined;
   /** Images, files and audio, if there are any. Their bytes are part of `bytes`. */
   readonly media?: Media | undefined;
-  /** What the request asks for that has other prices; absent if it asks for nothing of the kind. */
+  /** Features of the request that have other prices; absent if there are none. */
   readonly demands?: PriceDemands | undefined;
 }
 

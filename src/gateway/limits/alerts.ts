@@ -18,7 +18,7 @@ export interface BudgetAlert {
   readonly spent: number;
 }
 
-/** What the state knows of an alert: this process may report it, another one is doing it, or it was reported. */
+/** The state of an alert: this process may report it, another one is doing it, or it was reported. */
 export type Claim = 'mine' | 'claimed' | 'reported';
 
 /** Names an alert. */
@@ -108,7 +108,7 @@ export class BudgetAlerts {
     clearTimeout(this.#timer);
   }
 
-  /** Must be called when what was spent of a budget, or the budget itself, has changed. */
+  /** Must be called when the spending of a budget, or the budget itself, has changed. */
   note(budget: Budget): void {
     const { rule } = budget;
     const spent = budget.spent();

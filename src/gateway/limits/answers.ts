@@ -1,6 +1,6 @@
 /** Milliseconds for which a request waits for an answer about shares, instead of being refused. */
 export const ANSWER_WAIT_MS = 5_000;
-/** Milliseconds for which it waits for what others hold and do not use. They give it back within a second. */
+/** Milliseconds for which it waits for unused leases of peers. They give them back within a second. */
 const OTHERS_WAIT_MS = 3_000;
 /** Milliseconds after such a wait in vain in which requests are refused at once. */
 const VAIN_MS = 1_000;

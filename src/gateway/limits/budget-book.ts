@@ -9,7 +9,7 @@ const NEW_ROWS = `SELECT at, key, organization, model, cost_nano AS nano FROM us
   WHERE seq > ? AND seq <= ? AND byok = 0 AND cost_nano > 0`;
 
 /**
- * What was spent of each budget: the sum of the ledger's rows. Rows of this process count at once, those of other
+ * The spending of each budget: the sum of the ledger's rows. Rows of this process count at once, those of other
  * processes when they are followed. Each row counts once, because rows are numbered in the order of their commits.
  */
 export class BudgetBook {
@@ -27,7 +27,7 @@ export class BudgetBook {
   #seen = 0;
 
   /**
-   * @param crossed is called when what was spent of a budget has changed.
+   * @param crossed is called when the spending of a budget has changed.
    * @param shared if several processes spend without knowing of each other.
    */
   constructor(
@@ -51,7 +51,7 @@ export class BudgetBook {
   }
 
   /**
-   * Replaces the budgets and reads what was spent of new ones.
+   * Replaces the budgets and reads the spending of new ones.
    *
    * @param users the users of the keys.
    * @param waiting costs of this process that are not stored yet.
@@ -184,7 +184,7 @@ export function* readSpent(rules: readonly BudgetRule[]): Steps<ReadonlyMap<stri
   return found;
 }
 
-/** A statement for SQLite and Postgres: what was spent since a time, which is the parameter `?1`. */
+/** A statement for SQLite and Postgres: the spending since a time, which is the parameter `?1`. */
 function spentSql(start: number): string {
   const groups = 'key, organization, model';
   // The sums of buckets may be merged when they are old.

@@ -2,10 +2,10 @@ import { answersSoon } from './answers.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
 import { BudgetShare, type SharedBudgets } from './budget-share.ts';
 
-/** Nano-USD that a process asks for if it does not know what requests cost. */
+/** Nano-USD that a process requests if it does not know the cost of requests. */
 const BASE_NANO = 250_000_000;
 /**
- * A process asks for what it spends in this time, so that it can go on while the store is started again, and for this
+ * A process requests its spending of this time, so that it can go on while the store is started again, and for this
  * many of its largest requests.
  */
 const AHEAD_MS = 120_000;
@@ -21,14 +21,14 @@ const IDLE_MS = 2_000;
 /** Milliseconds without a request after which the whole share is given back: one that is killed later takes nothing away. */
 const UNUSED_MS = 20_000;
 
-/** What a process wants of one window of a budget. */
+/** The lease that a process requests of one window of a budget. */
 export interface BudgetQuestion {
   readonly id: string;
   readonly budget: Budget;
   readonly window: BudgetWindow;
   /** Nano-USD more; negative if some are given back. */
   readonly want: number;
-  /** What a refused request needs at least. */
+  /** The least amount that a refused request needs. */
   readonly needed: number;
 }
 
@@ -42,15 +42,15 @@ export interface BudgetAnswer {
   readonly settled: number;
   /** Spent by all processes. */
   readonly spent: number;
-  /** What no process holds. */
+  /** The part that no process holds. */
   readonly free: number;
-  /** What other processes hold. */
+  /** The part that peers hold. */
   readonly others: number;
 }
 
 /**
- * Grants leases of budgets: at most half of an equal part of what is left, in all grants together, so that little is
- * held when little is left; but what a request needs, if it is there.
+ * Grants leases of budgets: at most half of an equal part of the rest, in all grants together, so that little is
+ * held when little is left; but the amount that a request needs, if it is there.
  */
 export interface BudgetStore {
   ask(questions: readonly BudgetQuestion[]): Promise<readonly BudgetAnswer[]>;
@@ -58,7 +58,7 @@ export interface BudgetStore {
 
 /**
  * Shares of budgets as leases in a store. A lease is subtracted from the budget when it is granted, and it is settled
- * when the rows are stored. So the sum of what is spent and of what is leased never exceeds a budget,
+ * when the rows are stored. So the sum of spending and leases never exceeds a budget,
  * whatever happens to replicas and connections.
  */
 export class BudgetLeases implements SharedBudgets {
@@ -108,7 +108,7 @@ export class BudgetLeases implements SharedBudgets {
   }
 
   /**
-   * Asks for what budgets need, and gives back what others need. One question at a time.
+   * Requests the leases that budgets need, and gives back those that peers need. One request at a time.
    *
    * @param all whether to look at all budgets, and not only at those that have changed.
    */
@@ -178,7 +178,7 @@ export class BudgetLeases implements SharedBudgets {
       return left > 0 ? { id, budget, window, want: -left, needed: 0 } : undefined;
     }
     if (left > 0 && this.wanted.has(windowId(id, window.start))) {
-      // What is less than a request needs can't be spent here.
+      // An amount below the need of a request can't be spent here.
       const keep = performance.now() - share.usedAt > IDLE_MS || left < largest ? 0 : largest;
       if (left > keep) return { id, budget, window, want: keep - left, needed: 0 };
     }
@@ -201,7 +201,7 @@ function applyAnswer(
 ): void {
   budget.share?.answer(window.start, { granted, spent: settled, free, others });
   if (budget.window().start !== window.start) return;
-  // Rows that are not stored yet are part of what is spent.
+  // Rows that are not stored yet are part of the spending.
   const unsent = (budget.share?.window(window.start)?.used ?? 0) - settled;
   budget.restore(spent + unsent);
   answered(budget);
@@ -211,7 +211,7 @@ export function windowId(budget: string, start: number): string {
   return `${start} ${budget}`;
 }
 
-/** What is given back must not be spent, whether the question arrives or not. */
+/** Returned leases must not be spent, whether the request arrives or not. */
 function giveBack(budget: Budget, window: BudgetWindow, want: number): void {
   const known = budget.share?.window(window.start);
   if (known !== undefined && want < 0) known.granted += want;

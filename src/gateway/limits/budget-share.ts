@@ -1,14 +1,14 @@
 import { Answers } from './answers.ts';
 
-/** What one process may spend of a window of a budget that several processes spend. Nano-USD. */
+/** The share of one process in a window of a budget that several processes spend. Nano-USD. */
 export interface WindowShare {
   /** Subtracted for this process in the shared state, in total. */
   granted: number;
-  /** What this process spent, in total. */
+  /** The spending of this process, in total. */
   used: number;
-  /** What no process holds; of the last answer. */
+  /** The part that no process holds; of the last answer. */
   free: number;
-  /** What other processes hold; of the last answer. */
+  /** The part that peers hold; of the last answer. */
   others: number;
 }
 
@@ -49,7 +49,7 @@ export class BudgetShare {
     return this.#windows.get(start);
   }
 
-  /** What this process spent in the window, also before the first answer about it. */
+  /** The spending of this process in the window, also before the first answer about it. */
   used(start: number): number {
     return this.#windows.get(start)?.used ?? this.#early.get(start) ?? 0;
   }
@@ -83,7 +83,7 @@ export class BudgetShare {
     this.#note(nano);
   }
 
-  /** @param spent what the shared state has counted for this process; also of budgets that were removed meanwhile. */
+  /** @param spent the counts of the shared state for this process; also of budgets that were removed meanwhile. */
   answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
     const used = Math.max(this.used(start), spent);
     this.#early.delete(start);

@@ -25,7 +25,7 @@ export interface Spend {
  */
 export class Budget {
   readonly #zone: TimeZone;
-  /** Absent: all processes that spend know what is spent. */
+  /** Absent: all processes that spend know the spending. */
   readonly share: BudgetShare | undefined;
   rule: BudgetRule;
   #window: BudgetWindow = { start: 0, end: 0 };
@@ -58,7 +58,7 @@ export class Budget {
     return this.#spent;
   }
 
-  /** Sets what was spent in the current window. */
+  /** Sets the spending of the current window. */
   restore(nano: number): void {
     this.#spent = nano;
   }

@@ -22,7 +22,7 @@ export interface LimitedKey extends Subject {
   readonly limits: LimitSettings;
 }
 
-/** What limits the requests of one key for one organization. */
+/** The limits of one key for one organization. */
 export interface CallerLimits {
   readonly budgets: readonly Budget[];
   /** Rates for all models. */
@@ -69,7 +69,7 @@ export class Limits {
     return this.#callers.get(key)?.get(organization);
   }
 
-  /** All budgets, with what was spent of them. */
+  /** All budgets, with their spending. */
   get budgets(): Iterable<Budget> {
     return this.#book.all.values();
   }
@@ -95,7 +95,7 @@ export class Limits {
     this.#rebuild();
   }
 
-  /** Reads all limits again. What was used of limits that still exist stays. */
+  /** Reads all limits again. The use of limits that still exist stays. */
   #rebuild(): void {
     const operator = [undefined, ...this.#settings.organizations.keys()].map((organization) => ({
       ...{ key: OPERATOR, organization },

@@ -10,32 +10,32 @@ const REPORT_MS = 500;
 /** Milliseconds without a request after which others may have the whole share. */
 const IDLE_MS = 1_000;
 
-/** What a process tells about its lease of one rate. Integers. */
+/** A report of a process about its lease of one rate. Integers. */
 export interface RateQuestion {
   readonly id: string;
   readonly limit: number;
   /** Used since the last question. Running requests are not used up. */
   readonly used: number;
-  /** What may still be used of the lease. */
+  /** The unused part of the lease. */
   readonly left: number;
   /** The lease: also running requests hold theirs. */
   readonly held: number;
-  /** What a refused request needs more; negative if a part of the lease is given back. */
+  /** The additional need of a refused request; negative if a part of the lease is given back. */
   readonly needed: number;
 }
 
 export interface RateAnswer {
   readonly id: string;
   readonly extra: number;
-  /** What no process holds. */
+  /** The part that no process holds. */
   readonly free: number;
-  /** What other processes hold. */
+  /** The part that peers hold. */
   readonly others: number;
   /** Milliseconds until more is free, if nothing is. */
   readonly waitMs: number;
 }
 
-/** Grants leases of rates: at most an equal part of what is free, but what a request needs, if it is there. */
+/** Grants leases of rates: at most an equal part of the free part, but the need of a request, if it is there. */
 export interface RateStore {
   /** @throws an error if it is not known whether the store has counted. */
   ask(questions: readonly RateQuestion[]): Promise<RateGrants>;
@@ -67,7 +67,7 @@ interface Asked extends RateQuestion {
 }
 
 /**
- * Shares of rates as leases in a store. What a process reports as used counts for a minute from then on, and was part
+ * Shares of rates as leases in a store. Use that a process reports counts for a minute from then on, and was part
  * of its lease before. So no minute has more than the limit, wherever it starts. A process that ends without a word
  * keeps its lease for more than a minute.
  */
@@ -125,7 +125,7 @@ export class RateLeases implements SharedRates {
   }
 
   /**
-   * Reports what was used, asks for more, and gives back what others need. One question at a time.
+   * Reports use, requests more, and gives back leases that peers need. One request at a time.
    *
    * @param all whether to look at all rates, and not only at those that have changed.
    */
@@ -174,14 +174,14 @@ export class RateLeases implements SharedRates {
     if (!gives && !this.#changed.has(name)) return [];
     if (gives) share.left = performance.now() - share.usedAt > IDLE_MS ? 0 : Math.floor(share.left / 2);
     const left = Math.floor(Math.max(0, share.left));
-    // What was used more than a minute ago does not count any more.
+    // Use of more than a minute ago does not count any more.
     const used = kind === 'parallel' ? 0 : Math.round(Math.min(share.unreported, rate[kind].used()));
     const held = left + (kind === 'parallel' ? rate.active : 0);
     const needed = gives ? -1 : Math.ceil(Math.max(0, Math.min(share.needed, limit) - left));
     return { id: name, share, limit, used, left, held, needed, debt: Math.min(0, share.left) };
   }
 
-  /** The store has lost what it knew: all of the last minute is reported with the next question. */
+  /** The store has lost its data: all use of the last minute is reported with the next request. */
   reportAll(rates: ReadonlyMap<string, Rate>): void {
     for (const [id, rate] of rates) {
       for (const kind of RATE_KINDS) {
@@ -194,7 +194,7 @@ export class RateLeases implements SharedRates {
   }
 }
 
-/** What was used without a share is reported as used. */
+/** Use without a share is reported, too. */
 function applyAnswer(question: Asked | undefined, { extra, free, others, waitMs }: RateAnswer, asked: number): void {
   if (question === undefined) return;
   const { share, debt } = question;

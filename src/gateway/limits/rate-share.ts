@@ -1,11 +1,11 @@
 import { Answers, answersSoon } from './answers.ts';
 
-/** Milliseconds that are added to a minute: what was used in its last moment is reported later. */
+/** Milliseconds that are added to a minute: use in its last moment is reported later. */
 const LATE_MS = 1_000;
 /** Milliseconds after which the server has probably granted more. */
 const ASKING_MS = 1_000;
 
-/** What all shares of a process know. */
+/** State that all shares of a process have in common. */
 export interface RateServer {
   /** Something was used, or a request needs more. */
   changed(id: string, share: RateShare): void;
@@ -17,22 +17,22 @@ export interface RateServer {
   readonly lostAt: number | undefined;
 }
 
-/** What this process counts itself. */
+/** The own counts of this process. */
 export interface OwnCount {
   used(): number;
   /** Milliseconds until the amount may be used if this process counted alone and had this limit. */
   wait(limit: number): number;
 }
 
-/** What one process may use of a rate that several processes use: requests or tokens of a minute, or running requests. */
+/** The share of one process in a rate that several use: requests or tokens of a minute, or running requests. */
 export class RateShare {
   readonly #id: string;
   readonly #server: RateServer;
   /** Subtracted for this process and not used yet. */
   left = 0;
-  /** What no process holds; of the last answer. */
+  /** The part that no process holds; of the last answer. */
   free = 0;
-  /** What other processes hold and running requests of them use; of the last answer. */
+  /** The part that peers hold and that their running requests use; of the last answer. */
   others = 0;
   readonly answers = new Answers();
   /** Used since the last question. */
@@ -44,7 +44,7 @@ export class RateShare {
   /** Of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
   usedAt = 0;
-  /** What this process may use in a minute since the server was lost, so that the minute of all is not exceeded. */
+  /** The allowance of this process for a minute since the server was lost, so that the minute of all is not exceeded. */
   #allowance: { readonly lostAt: number; readonly amount: number } | undefined;
 
   constructor(id: string, server: RateServer) {
@@ -81,7 +81,7 @@ export class RateShare {
     return this.#server.lostAt === undefined && this.free + this.others < amount;
   }
 
-  /** What a request that was refused can wait for. */
+  /** The time for which a refused request can wait. */
   awaits(amount: number): 'answer' | 'others' | undefined {
     const { lostAt } = this.#server;
     if (lostAt !== undefined) return answersSoon(lostAt) ? 'answer' : undefined;
@@ -89,7 +89,7 @@ export class RateShare {
     return this.reaches(amount) ? undefined : 'others';
   }
 
-  /** What is left of `limit` for all, as far as it is known. */
+  /** The rest of `limit` for all, as far as it is known. */
   remaining(limit: number): number {
     return Math.min(limit, Math.max(0, this.left + this.free));
   }

@@ -3,7 +3,7 @@ import type { RateRule } from './limit-rules.ts';
 import type { RateShare } from './rate-share.ts';
 import { SlidingMinute } from './sliding-minute.ts';
 
-/** What was used of a rate by all requests that it counts. Lives in this process; the limits may change meanwhile. */
+/** The use of a rate by all requests that it counts. It is kept in this process; the limits may change meanwhile. */
 export class Rate {
   rule: RateRule;
   readonly requests: SlidingMinute;

@@ -6,19 +6,19 @@ import { describeScope } from './limit-rules.ts';
 import type { CallerLimits } from './limits.ts';
 import { describeRates, type Excess, type Rate, takeRequest, takeTokens } from './rate.ts';
 
-/** What a request will probably use. */
+/** The probable use of a request. */
 export interface Estimate {
   readonly tokens: number;
   /** Nano-USD; 0 if the request costs nothing, or the organization pays for it with its own credential. */
   readonly nano: number;
-  /** The model has no price: what the request costs is not known. */
+  /** The model has no price: the cost of the request is not known. */
   readonly unpriced?: boolean;
 }
 
 /** An estimate of which only the cost counts. */
 export type CostEstimate = Omit<Estimate, 'tokens'>;
 
-/** A used-up budget refuses what is not known to be free. */
+/** A used-up budget refuses all models that are not known to be free. */
 const LEAST_NANO = 1;
 
 /** Seconds after which a running request of an average length has ended. */
@@ -27,14 +27,14 @@ const RESERVED_WAIT_MS = 2_000;
 /** Milliseconds after which a refused request may be repeated, because a share was not granted in time. */
 const AGAIN_MS = 1_000;
 
-/** The limits of one request: what it takes of them, and gives back when it ends. */
+/** The limits of one request: its reservations, which it gives back when it ends. */
 export class RequestLimits {
   readonly #limits: CallerLimits;
   readonly #addHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly #admitsUnpriced: (model: string) => boolean;
   readonly #running: Rate[] = [];
   #tokens: { readonly rates: readonly Rate[]; readonly amount: number } | undefined;
-  /** What running attempts have reserved, by model. */
+  /** The reservations of running attempts, by model. */
   readonly #reserved = new Map<string, { readonly budgets: readonly Budget[]; readonly nano: number }>();
 
   /**
@@ -135,7 +135,7 @@ export class RequestLimits {
     if (this.#tokens === undefined) return;
     const { rates, amount } = this.#tokens;
     for (const rate of rates) if (rate.rule.tokens !== undefined) rate.add('tokens', tokens - amount);
-    // A fallback adds to what was used before.
+    // A fallback adds to the use of the attempts before.
     this.#tokens = { rates, amount: 0 };
   }
 
@@ -228,7 +228,7 @@ function usedUp(budget: Budget, nano: number): SvcError {
     budget.share.need(nano);
     if (enough && (!budget.share.usable || share === undefined || share.free > 0)) return shareSpent(name);
   }
-  // What running requests have reserved and do not spend is free again when they end; also those of other gateways.
+  // Reservations that running requests do not spend are free again when they end; also those of other gateways.
   const waits = enough && ((rule.hard && reserved > 0) || (share !== undefined && share.others > 0));
   const small = rule.hard && left > 0 && !waits;
   const retryAfterMs = waits ? RESERVED_WAIT_MS : end - Date.now();

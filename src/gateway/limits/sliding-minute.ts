@@ -3,7 +3,7 @@ export const MINUTE_MS = 60_000;
 const SLICE_MS = 250;
 
 /**
- * Counts what was used in the last minute, in slices of a quarter of a second. What was used is free again a minute
+ * Counts the use of the last minute, in slices of a quarter of a second. Each use is free again a minute
  * later, so no minute, wherever it starts, has more than the limit. Uses the monotonic clock.
  */
 export class SlidingMinute {
@@ -46,7 +46,7 @@ export class SlidingMinute {
     return excess > 0 ? this.#minuteMs : 0;
   }
 
-  /** Milliseconds until the first of what was used is free again; 0 if nothing was used. */
+  /** Milliseconds until the first use is free again; 0 if nothing was used. */
   oldest(now = performance.now()): number {
     this.#advance(now);
     if (this.#used <= 0) return 0;

@@ -4,7 +4,7 @@ import type { UpstreamHealth, UpstreamReport } from '../accounting/upstream-heal
 import type { MemberReport } from '../pools/member-health.ts';
 import type { Pools } from '../pools/pools.ts';
 
-/** What a process knows about the models that it called. */
+/** The health of the models that a process called. */
 const healthReport = z.object({
   upstreams: z.array(
     z.object({
@@ -47,7 +47,7 @@ export function describeThisHealth({ health, pools }: Pick<HealthSources, 'healt
 }
 
 /**
- * What all workers know, as one process would know it:
+ * The reports of all workers, as one process would make them:
  *
  * - All workers call the same upstreams, so the last answer and the last failure of all of them count. A failure that
  *   one worker saw does not make a model look bad after others got answers.

@@ -10,7 +10,7 @@ export interface Processes extends ThisProcess {
   readonly workers?: { replicas(): Promise<readonly string[]> } | undefined;
 }
 
-/** All processes that share the state, this one first. What another release says and can't be read is left out. */
+/** All processes that share the state, this one first. Reports of another release that can't be read are left out. */
 export async function listReplicas(deps: Processes): Promise<Replica[]> {
   const facts = describeThisReplica(deps);
   const self = { ...facts, id: processName(facts), self: true, seen_at: new Date().toISOString() };

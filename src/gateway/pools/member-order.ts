@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { MemberHealth } from './member-health.ts';
 import type { Member, Pool } from './pools.ts';
 
-/** What the order of a request's members depends on. */
+/** Facts on which the order of a request's members depends. */
 export interface OrderInput<M> {
   readonly pool: Pool<M>;
   /** The members that the caller may use. */

@@ -17,7 +17,7 @@ export interface Member<M = Model> {
 export interface Pool<M = Model> {
   /** The name, in the form of a model's reference. */
   readonly ref: string;
-  /** What all members can do, as one model: the smallest limits and the highest prices. */
+  /** The common abilities of all members, as one model: the smallest limits and the highest prices. */
   readonly model: M;
   /** At least one. */
   readonly members: readonly Member<M>[];

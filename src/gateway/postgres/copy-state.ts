@@ -18,7 +18,7 @@ interface Table {
   readonly order: Readonly<Record<'sqlite' | 'postgres', string>>;
 }
 
-/** Tables that are no data: the version, what both states count for themselves, and what is copied otherwise. */
+/** Tables that are no data: the version, own counters of a state, and tables that are copied otherwise. */
 const OWN_TABLES = ['schema', 'key_changes', 'retained', 'usage_sealed'];
 
 /** The tables that both states have. `keys` comes first, because others refer to it. */

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS snapshot (
 CREATE TABLE IF NOT EXISTS replicas (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS timelines (id INTEGER PRIMARY KEY CHECK (id = 1), timeline TEXT NOT NULL) STRICT;
 `;
-/** Moves rows from the earlier format. What was sent already is sent again, because Postgres counts each row once. */
+/** Moves rows from the earlier format. Sent ones are sent again, because Postgres counts each row once. */
 const MOVE_ROWS = `
 INSERT INTO batches (replica, count, rows)
   SELECT replica, count(*), group_concat(row, char(10)) FROM outbox WHERE refused = 0 GROUP BY replica, seq / 500;
@@ -60,8 +60,8 @@ const MAX_UNWRITTEN = 5_000;
 const KEPT_MS = 15 * 60_000;
 
 /**
- * What a replica keeps on its own disk: rows that Postgres does not have yet, and the last known keys. One process uses
- * a file at a time; the next one that takes the file sends what is left.
+ * The part of a replica on its own disk: rows that Postgres does not have yet, and the last known keys. One process uses
+ * a file at a time; the next one that takes the file sends the rest.
  *
  * Rows are stored in batches as they were written, and batches are sent in their order. So the cost of a row is that of
  * its text, and a single number says which batches were sent.
@@ -200,7 +200,7 @@ export class Outbox {
     this.#unwrittenLimit = MAX_UNWRITTEN;
   }
 
-  /** Sends what was sent in the last minutes once more. Postgres counts each row once. */
+  /** Sends the rows of the last minutes once more. Postgres counts each row once. */
   sendAgain(): void {
     this.#sentUpTo = 0;
     this.#waiting = this.#countWaiting();

@@ -1,7 +1,7 @@
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { parseAddress } from '../servers/server-address.ts';
 
-/** What an address of a state says. */
+/** The parts of the address of a state. */
 export interface PostgresAddress {
   /** Without the parameters that only Svc knows, and with those that give `sslmode` the meaning that libpq has. */
   readonly connectionString: string;

@@ -28,7 +28,7 @@ export class PostgresBudgets implements BudgetStore {
   }
 }
 
-/** Creates windows that do not exist yet, with what was spent in them before. */
+/** Creates windows that do not exist yet, with their earlier spending. */
 const CREATE = `INSERT INTO budget_windows
     (budget, start_at, end_at, key, "user", organization, model, spent_nano)
   SELECT w.*, CASE WHEN w.start_at = 0
@@ -44,8 +44,9 @@ const CREATE = `INSERT INTO budget_windows
   ON CONFLICT (budget, start_at) DO NOTHING`;
 
 /**
- * Grants at most half of an equal part of what is left, in all grants together, so that little is held when little is
- * left; but what a request needs, if it is there. Leases of a replica that ended are not held, nor those of one that was away for a day.
+ * Grants at most half of an equal part of the rest, in all grants together, so that little is held when little is
+ * left; but the need of a request, if it is there. Leases of a replica that ended are not held, nor those of one
+ * that was not seen for a day.
  */
 const GRANT = `WITH asked AS (
     SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])

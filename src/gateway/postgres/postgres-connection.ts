@@ -54,7 +54,7 @@ export class PostgresConnection {
   #opening: Socket | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** Of the connection that is or was open: what errors may repeat. */
+  /** Parts of the open or last connection that errors may repeat. */
   #url = '';
   /** Milliseconds of the fastest answer: not more than the network takes and a little. */
   #roundTripMs = 0;

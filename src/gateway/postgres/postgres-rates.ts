@@ -47,7 +47,7 @@ export class PostgresRates implements RateStore {
 }
 
 /**
- * Grants at most an equal part of what is free, but what a request needs, if it is there. Slots are
+ * Grants at most an equal part of the free part, but the need of a request, if it is there. Slots are
  * quarters of a second of the server's clock; one is still counted while a part of it is younger than a minute.
  */
 const GRANT = `WITH asked AS (

@@ -8,7 +8,7 @@ const DEADLINE_MS = 10_000;
 /** Days for which windows of budgets are kept, for rows that arrive late. */
 const WINDOW_DAYS = 40;
 
-/** Removes a batch of what is too old, unless another replica does. @returns whether there may be more. */
+/** Removes a batch of old rows, unless another replica does. @returns whether there may be more. */
 export function removeOldRows(
   connection: PostgresConnection,
   retention: LedgerRetention,
@@ -24,7 +24,7 @@ export function removeOldRows(
 
 /**
  * Seals hours and days that are over, unless another replica does, or one of an older release is there: it would not
- * remove what a late row makes wrong. @returns whether there may be more.
+ * remove sums that a late row makes wrong. @returns whether there may be more.
  */
 export function sealNextInPostgres(connection: PostgresConnection, now = Date.now()): Promise<boolean> {
   return connection.transaction(DEADLINE_MS, async (sql) => {

@@ -49,7 +49,7 @@ const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
 /** Milliseconds after which the connection for notifications is tested. It may be dead without an error. */
 const LISTEN_MS = 5_000;
-/** Milliseconds without it after the server had no free connection for what is needed. */
+/** Milliseconds without it after the server had no free connection for needed work. */
 const REST_MS = 60_000;
 /** Deadlines in milliseconds. */
 const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
@@ -411,7 +411,7 @@ export class Replica implements SharedState {
     if (!this.#disposed && !this.#health.away) health.failed(error);
   }
 
-  /** What is needed comes first: changes are found each second without notifications, too. */
+  /** Needed work comes first: changes are found each second without notifications, too. */
   #restListener(): void {
     this.#listener.rest();
     this.#listened = performance.now() + REST_MS - LISTEN_MS;

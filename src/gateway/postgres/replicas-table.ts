@@ -6,7 +6,7 @@ import { SCHEMA, type Sql } from './postgres-connection.ts';
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
 
-/** What a replica learns each time it looks for changes. */
+/** The answer when a replica looks for changes. */
 export interface Look {
   /** The number of the last change of keys. */
   readonly changes: number;
@@ -54,7 +54,7 @@ export async function look(sql: Sql, replica: string, sign: FailoverSign): Promi
   };
 }
 
-/** Says that a replica lives. @param facts what the replica says about itself, as JSON. */
+/** The heartbeat of a replica. @param facts its report about itself, as JSON. */
 export async function beat(sql: Sql, replica: string, facts: string | undefined): Promise<void> {
   await sql(
     `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)

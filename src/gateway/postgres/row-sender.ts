@@ -76,7 +76,7 @@ export class RowSender {
    * Says that all rows of these replicas were sent and that they have ended.
    *
    * @param seconds for which their shares of budgets are held. Rows of the last moments of a killed process are lost,
-   * and what they cost is spent.
+   * and their cost is spent.
    */
   async #release(replicas: readonly string[], seconds: number): Promise<void> {
     const { connection, outbox } = this.#input;

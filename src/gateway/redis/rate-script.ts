@@ -1,13 +1,13 @@
 import { redisScript } from './redis-connection.ts';
 
 /**
- * Counts what was used and grants leases, for many rates at once. All keys begin with the one that is passed.
+ * Counts use and grants leases, for many rates at once. All keys begin with the one that is passed.
  *
- * - `:epoch` is random. If it changes, the server has lost what it knew, so it grants nothing for a minute (`:warm`),
- *   in which the gateways report what they use. In the last second of it, no gateway counts alone any more.
+ * - `:epoch` is random. If it changes, the server has lost its data, so it grants nothing for a minute (`:warm`),
+ *   in which the gateways report their use. In the last second of it, no gateway counts alone any more.
  * - `:replicas` are the gateways with the times of their last calls, `:wanted` the rates of which one needs more.
  * - `:held:<replica>` has the leases of a gateway. They end with it.
- * - `:used:<rate>` has what was used, in slots of a quarter of a second with their sum; `:slots:<rate>` lists the slots.
+ * - `:used:<rate>` has the use, in slots of a quarter of a second with their sum; `:slots:<rate>` lists the slots.
  *   A slot is counted while a part of it is younger than a minute.
  *
  * The length of a minute in milliseconds is passed.

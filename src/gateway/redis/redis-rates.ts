@@ -30,7 +30,7 @@ const POLL_MS = 500;
 const REPORT_MS = 150;
 /** Milliseconds in which questions are collected. */
 const ASK_MS = 20;
-/** Milliseconds after a failure in which all gateways notice that the server is back, and report what they used. */
+/** Milliseconds after a failure in which all gateways notice that the server is back, and report their use. */
 const RETURN_MS = 3_000;
 /** Rates in one call. It blocks the server. */
 const BATCH = 200;
@@ -163,7 +163,7 @@ class RedisRateStore implements RateStore {
     this.#minuteMs = minuteMs;
   }
 
-  /** The server has lost what it knew less than a minute ago. It counts, but it grants nothing. */
+  /** The server has lost its data less than a minute ago. It counts, but it grants nothing. */
   get warm(): boolean {
     return this.#warm;
   }

@@ -6,7 +6,7 @@ import type { Usage } from '../../wire/event.ts';
 import type { Entrant } from '../pools/hedge.ts';
 import type { ResponseTransform } from './response-transform.ts';
 
-/** What an attempt adds to a request to an upstream. */
+/** The additions of an attempt to a request to an upstream. */
 export interface AttemptOptions {
   /** The same request is sent to another upstream too. */
   readonly race?: Entrant | undefined;

@@ -71,8 +71,8 @@ function isNothingThere(thrown: unknown): boolean {
 }
 
 /**
- * The connection to the upstream: its callbacks, time limits, flow control and end. `ReceivedBody` collects what
- * arrives, `ClientAnswer` writes what the client gets.
+ * The connection to the upstream: its callbacks, time limits, flow control and end. `ReceivedBody` collects the
+ * bytes that arrive, `ClientAnswer` writes those for the client.
  */
 class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #context: RequestContext;

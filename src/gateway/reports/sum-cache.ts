@@ -11,8 +11,8 @@ interface Entry {
 }
 
 /**
- * The sums that reports made of sealed days and hours. A page that asks for a report every few seconds then reads only what
- * is not over. What was not used for the longest time is removed first.
+ * The sums that reports made of sealed days and hours. A page that asks for a report every few seconds then reads only the
+ * hours that are not over. Sums that were not used for the longest time are removed first.
  */
 export class SumCache {
   readonly #maxBytes: number;

@@ -71,7 +71,7 @@ type Rows = Iterable<Readonly<Record<string, unknown>>>;
 const ROWS_OF_PART = 4_000;
 
 /**
- * Sums the ledger. What is sealed and whole quarters of an hour are read from their sums, the rest from the rows; groups by
+ * Sums the ledger. Sealed hours and whole quarters of an hour are read from their sums, the rest from the rows; groups by
  * tag from the rows only. Without a period, the groups with the highest cost come first. All steps must see one moment.
  */
 export function* usageReport(dialect: Dialect, query: UsageQuery, cache: SumCache): Steps<UsageReport> {
@@ -186,7 +186,7 @@ function sealedQuery(query: UsageQuery): SealedQuery {
   };
 }
 
-/** Makes a report of the rows that the statement of `usageSql` returns, and of what is sealed. */
+/** Makes a report of the rows that the statement of `usageSql` returns, and of the sealed sums. */
 class UsageSum {
   readonly #query: UsageQuery;
   readonly #label: ReturnType<typeof labeler>;

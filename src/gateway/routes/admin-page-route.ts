@@ -102,7 +102,7 @@ function languageOf(context: RequestContext): 'de' | 'en' {
   return known === 'de' ? 'de' : 'en';
 }
 
-/** What ships is compressed with Brotli, which browsers accept only from HTTPS and their own machine. */
+/** The shipped files are compressed with Brotli, which browsers accept only from HTTPS and their own machine. */
 function readFiles(folder: string | undefined): ReadonlyMap<string, PageFile> {
   if (folder === undefined) throw missing();
   return new Map(

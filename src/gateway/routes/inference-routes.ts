@@ -202,7 +202,7 @@ function translated(
 }
 
 /**
- * A request whose only tools run at their vendor needs them: without them, the model would invent what it was asked to
+ * A request whose only tools run at their vendor needs them: without them, the model would invent the facts that it was asked to
  * find. Agents send such tools beside their own in each request. @throws SvcError 400 unsupported_field.
  */
 function refuseVendorToolsAlone({ tools, vendorTools, toolChoice }: Conversation, ref: string): void {

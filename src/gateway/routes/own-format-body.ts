@@ -22,7 +22,7 @@ export function issuerOf(
 
 /**
  * A client's body for an upstream of the same format: with repaired tool calls, without foreign reasoning and without
- * what the vendor refuses. The body is the same object if nothing changes.
+ * parts that the vendor refuses. The body is the same object if nothing changes.
  */
 export function fitOwnFormat(model: Model, body: JsonObject, issuer: string): RepairedBody {
   const { format } = model.endpoint;

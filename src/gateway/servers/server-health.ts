@@ -1,6 +1,6 @@
 import type { Log } from '../accounting/log.ts';
 
-/** What the log says about a server. */
+/** The texts of the log about a server. */
 export interface HealthTexts {
   /** Name of the alert, such as `state-away`. */
   readonly alert: string;

@@ -12,7 +12,7 @@ export interface Actor {
 export interface Change {
   /** Such as `key.create`. */
   readonly action: string;
-  /** What was changed. */
+  /** The changed object. */
   readonly target: string;
   /** Never contains a secret. */
   readonly details?: Readonly<Record<string, unknown>>;

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS usage (
 /**
  * Money as integers, a row for each attempt, sums of 15 minutes, budgets and rates in tables of their own. The text of
  * a name is empty if there is none. A difference between the sum of a key and its rows becomes a row, so that the sum of
- * the rows is what was spent. Differences below a millionth of a USD are rounding errors of the old sums.
+ * the rows is the spending. Differences below a millionth of a USD are rounding errors of the old sums.
  */
 const LEDGER_TABLES = `
 ALTER TABLE usage RENAME TO usage_1;

@@ -58,7 +58,7 @@ function unsealed(length: number, most: number): string {
     ORDER BY start LIMIT ${most}`;
 }
 
-/** What is sealed from `since`, before `until`, in order. */
+/** The sealed sums from `since`, before `until`, in order. */
 export function* sealedTimes({ sealed }: Dialect, since: number, until: number): Steps<readonly Sealed[]> {
   const lengths = Object.values(LENGTHS).map(({ length }) => length);
   const rows = yield* run(

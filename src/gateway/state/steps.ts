@@ -31,7 +31,7 @@ export interface Dialect {
   /** Columns that tell rows apart: by the order in which they were added to a table of keys, and by their place. */
   readonly added: 'rowid' | 'number';
   readonly place: 'rowid' | 'ctid';
-  /** Of a row of `usage_sealed`: what changes when it is sealed again, its sums, and the statement that adds it. */
+  /** Of a row of `usage_sealed`: the columns that change when it is sealed again, its sums, and the statement that adds it. */
   readonly sealed: { readonly version: string; readonly sums: string; readonly insert: string };
   /** No row is written until the end of the transaction. Absent: always. */
   readonly lockRows?: string;

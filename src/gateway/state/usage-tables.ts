@@ -37,7 +37,7 @@ interface Sum {
   readonly values: number[];
 }
 
-/** Writes rows, the sums of their quarters of an hour and what was spent. Each row counts once, by its id. */
+/** Writes rows, the sums of their quarters of an hour and the spending. Each row counts once, by its id. */
 export class UsageTables {
   readonly #insert: StatementSync;
   readonly #rollUp: StatementSync;
@@ -62,7 +62,7 @@ export class UsageTables {
       const written = this.#insertRow(row, refused);
       if (written !== undefined) addTo(sums, written);
     }
-    // What gets a late row is sealed again.
+    // An hour that gets a late row is sealed again.
     for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
     for (const { row, values } of sums.values()) {
       const { key, organization, user, model, provider, byok, outcome } = row;

@@ -25,7 +25,7 @@ const METRICS = {
 /** Sets of attributes that are counted apart. Clients may name models that no list has. */
 const MAX_SERIES = 2_000;
 
-/** What one attempt adds. Times in seconds. */
+/** The values of one attempt. Times in seconds. */
 interface Measured {
   readonly duration: number;
   readonly firstToken?: number | undefined;

@@ -6,7 +6,7 @@ import type { RelayedAnswer } from '../relay/relay-request.ts';
 export interface Telemetry {
   /** Begins the record of a request. */
   begin(request: RecordedRequest): RequestRecord;
-  /** Sends what is recorded. Resolves also if that fails. */
+  /** Sends all records. Resolves also if that fails. */
   close(): Promise<void>;
 }
 

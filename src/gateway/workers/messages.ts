@@ -16,7 +16,7 @@ const rateAnswer = z.object({
   others: z.number(),
   waitMs: z.number(),
 });
-/** Nano-USD. `held` is what is left of the lease, and what was spent of it in rows that are not stored yet. */
+/** Nano-USD. `held` is the rest of the lease, and its spending in rows that are not stored yet. */
 const budgetQuestion = z.object({
   id: z.string(),
   start: z.number(),
@@ -33,7 +33,7 @@ const budgetAnswer = z.object({
   others: z.number(),
 });
 
-/** What a worker says about itself when one of them asks for all. */
+/** The report of a worker about itself, when one of them requests those of all. */
 const subject = z.enum(['metrics', 'replica', 'health']);
 /** `of` is the address or the key that the sign-in counts for. */
 const signedIn = z.object({ type: z.literal('sign-in'), of: z.string() });
@@ -55,7 +55,7 @@ const liveMessages = [
 ] as const;
 export const LIVE_MESSAGE = z.discriminatedUnion('type', liveMessages);
 
-/** What a worker sends to the primary. Answers have the number of their question. */
+/** Messages of a worker to the primary. Answers have the number of their request. */
 export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({
@@ -71,7 +71,7 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   signedIn,
   ...liveMessages,
 ]);
-/** What the primary sends to a worker. */
+/** Messages of the primary to a worker. */
 export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('answer'),

@@ -1,7 +1,7 @@
 import { mergeCounts } from '../accounting/metrics.ts';
 
 /**
- * The metrics of all workers, in the primary: what each has said last, and the counts of those that have ended. So no
+ * The metrics of all workers, in the primary: the last report of each, and the counts of those that have ended. So no
  * counter goes down while the primary lives, whether a worker ends, is killed, or is too busy to answer.
  */
 export class MetricsKeeper {

@@ -13,7 +13,7 @@ export interface KeptBudgets {
   find(id: string): Budget | undefined;
 }
 
-/** What the workers hold of something, by worker. */
+/** Leases by worker. */
 class Held {
   readonly #byWorker = new Map<number, number>();
 
@@ -22,7 +22,7 @@ class Held {
     else this.#byWorker.delete(worker);
   }
 
-  /** @returns what the worker held. */
+  /** @returns the lease of the worker. */
   drop(worker: number): number {
     const amount = this.#byWorker.get(worker) ?? 0;
     this.#byWorker.delete(worker);
@@ -40,8 +40,8 @@ class Held {
 const WINDOWS = 3;
 
 /**
- * Grants shares of rates and budgets to the workers of this machine. What a worker holds of a budget is subtracted
- * until its rows are in the state, so what is spent and what is held never exceed a budget together.
+ * Grants shares of rates and budgets to the workers of this machine. A worker's lease of a budget is subtracted
+ * until its rows are in the state, so spending and leases never exceed a budget together.
  */
 export class ShareKeeper {
   /** Number of workers when all have started. */

@@ -11,7 +11,7 @@ import type { Answers, Questions, Wanted } from './messages.ts';
 const ASK_MS = 10;
 /** Milliseconds in which use is collected. */
 const REPORT_MS = 100;
-/** Milliseconds after which all is looked at, so that what others spent is known. */
+/** Milliseconds after which all leases are renewed, so that the spending of peers is known. */
 const LOOK_MS = 1_000;
 
 /**
@@ -123,7 +123,7 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
     });
   }
 
-  /** What this worker holds of a window, and which part of what it spent is stored. */
+  /** The lease of this worker in a window, and the stored part of its spending. */
   #state(budget: Budget, start: number): { readonly held: number; readonly settled: number } {
     const unwritten = this.#gateway?.unwritten(budget, start) ?? 0;
     const used = budget.share?.used(start) ?? 0;
@@ -132,7 +132,7 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
   }
 }
 
-/** Without what can't be sent. */
+/** Without members that can't be sent. */
 function plain({ id, limit, used, held, left, needed }: Questions['rates'][number]) {
   return { id, limit, used, held, left, needed };
 }

@@ -267,7 +267,7 @@ export const attempt = z.object({
   estimated: z.boolean(),
   /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
   estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
-  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
+  /** The service that the provider reports, if it is not the standard: a service tier, a speed, a region. */
   served: z.array(z.string()),
   tokens,
   cost: usd.nullable(),

@@ -43,7 +43,7 @@ export const request = z.object({
   estimated: z.boolean(),
   /** Why the tokens are estimated. Null: they are not, or an older release wrote the request. */
   estimate_reason: z.enum(ESTIMATE_REASONS).nullable(),
-  /** What the provider says it served, if it is not the standard: a service tier, a speed, a region. */
+  /** The service that the provider reports, if it is not the standard: a service tier, a speed, a region. */
   served: z.array(z.string()),
   first_byte_ms: milliseconds.nullable(),
   duration_ms: milliseconds,

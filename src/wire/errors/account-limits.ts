@@ -90,7 +90,7 @@ const ACCOUNT_LIMITS: readonly AccountLimit[] = [
   },
 ];
 
-/** What an error says about the account. `texts`: the vendor's message and names of quotas. */
+/** The part of an error about the account. `texts`: the vendor's message and names of quotas. */
 export function accountLimit(
   codes: readonly (string | undefined)[],
   texts: readonly string[],

@@ -125,7 +125,7 @@ function isClosed(event: Event): boolean {
   return event.type === 'finish' && event.reason === 'closed';
 }
 
-/** What an answer completes: code between two texts, or an edit. */
+/** The subject of an answer: code between two texts, or an edit. */
 export type CompletionObject = 'fim' | 'edit';
 
 interface CompletionContext extends Pick<AnswerContext, 'id' | 'model' | 'created'> {

@@ -2,7 +2,7 @@ import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty 
 
 /*
  * Content blocks of tools that ran at Anthropic, and of its other features. Other vendors refuse them. The calls are left
- * out, what the results say becomes text.
+ * out, their results become text.
  */
 
 /** Blocks of the assistant that only state that a tool was called. */
@@ -14,7 +14,7 @@ export function isVendorBlock({ type }: JsonObject): boolean {
   return CALLS.has(name) || /._tool_result$/.test(name) || name === 'compaction' || name === 'container_upload';
 }
 
-/** What the block tells a model; undefined if nothing. */
+/** The content of the block for a model; undefined if there is none. */
 export function textOfVendorBlock(block: JsonObject): string | undefined {
   const type = String(block.type);
   if (type === 'compaction') return summaryOf(block);

@@ -5,7 +5,7 @@ import { parseMediaUrl } from '../media.ts';
 
 /*
  * Items of OpenAI's own tools in a history that goes to a model of another format. Calls that the vendor answered are
- * left out: the text after them has their result. What the client ran becomes text.
+ * left out: the text after them has their result. Tools that the client ran become text.
  */
 
 /** Calls that the vendor answered itself, and items that only its models can read. */
@@ -15,7 +15,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
     mcp_list_tools mcp_approval_request mcp_approval_response program program_output compaction_trigger
   `),
 );
-/** Tools that the client runs by a protocol of OpenAI: what the call and the output are named in the text. */
+/** Tools that the client runs by a protocol of OpenAI: the names of the call and the output in the text. */
 const CLIENT_CALLS: ReadonlyMap<string, string> = new Map([
   ['local_shell_call', 'Ran the command'],
   ['shell_call', 'Ran the commands'],

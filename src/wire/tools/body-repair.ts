@@ -19,7 +19,7 @@ export interface RepairedBody {
   readonly changes: readonly RepairChange[];
 }
 
-/** What the upstream demands of the history. */
+/** The demands of the upstream on the history. */
 export interface BodyRules {
   readonly ids?: IdRule;
   /** `object`: the server parses the arguments of calls. */

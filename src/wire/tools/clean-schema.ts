@@ -1,7 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, ownEntry } from '../../base/json.ts';
 import { splitWords } from '../../base/split-words.ts';
 
-/** What a vendor reads of a tool's JSON Schema. The rest is moved to the description. */
+/** The keywords of a tool's JSON Schema that a vendor reads. The rest is moved to the description. */
 export interface SchemaRules {
   /** `portable`: patterns that Python's `re` reads, without look-around. */
   readonly patterns: 'any' | 'portable' | 'anchored' | 'none';
@@ -62,7 +62,7 @@ const SILENT = new Set([
 ]);
 
 /**
- * Changes a tool's schema to what a vendor reads, at each depth. What is taken out is added to the description of its
+ * Reduces a tool's schema to the keywords that a vendor reads, at each depth. The rest is added to the description of its
  * place, so that the model still knows it. Returns the same object if nothing changes.
  */
 export function cleanSchema(schema: JsonObject, rules: SchemaRules): JsonObject {
@@ -199,7 +199,7 @@ class SchemaCleaner {
   }
 }
 
-/** Appends what was taken out to the description. */
+/** Appends the removed keywords to the description. */
 function describe(schema: Record<string, unknown>, notes: readonly string[]): void {
   const text = `${notes.join('; ')}.`;
   schema.description = typeof schema.description === 'string' ? `${schema.description}\n${text}` : text;

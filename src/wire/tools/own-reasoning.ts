@@ -3,7 +3,7 @@ import type { FormatName } from '../format-name.ts';
 import { ownText } from '../packed-reasoning.ts';
 import { UNREADABLE_COMPACTION } from '../responses/vendor-items.ts';
 
-/** The reasoning of a body that is forwarded in its own format: what the upstream issued, without the mark of its issuer. */
+/** The reasoning of a body that is forwarded in its own format: as the upstream issued it, without the mark of its issuer. */
 export class OwnReasoning {
   /** An item differs from the client's. */
   changed = false;

@@ -24,9 +24,9 @@ const WRAPPERS = splitWords(`
 const FUNCTION = '<function=';
 const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
 const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to='];
-/** With what a call may begin after text. */
+/** Texts with which a call may begin after other text. */
 export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOKES, ...CHANNELS];
-/** What may follow a call. */
+/** Texts that may follow a call. */
 const CLOSINGS = splitWords(`
   </tool_call> <|/tool_call|> <tool_call|> </function_call> </tool_calls> </minimax:tool_call> </function_calls>
   </｜DSML｜function_calls> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> </function> <|im_end|> <|eot_id|> <|eom_id|> <|call|>
@@ -116,7 +116,7 @@ export class TextCallParser {
     return partial ? 'more' : 'no';
   }
 
-  /** What follows an opening token. */
+  /** The text after an opening token. */
   #wrapped(text: string, at: number, depth: number): Read<{ calls: readonly TextCall[] }> {
     if (at === text.length) return 'more';
     if (text[at] === '{') return this.#json(text, at);

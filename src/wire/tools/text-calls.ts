@@ -13,7 +13,7 @@ import { CALL_OPENINGS, type TextCall, TextCallParser } from './text-call-parser
 
 /** More beginnings of calls in one answer are text. */
 const MAX_CANDIDATES = 50;
-/** What is held is judged again when it has grown by this factor. */
+/** Held text is judged again when it has grown by this factor. */
 const GROWTH = 1.25;
 const SMALL = 400;
 /** Characters of the line and of the paragraph before a call that are looked at. */
@@ -35,10 +35,10 @@ export class TextCallSplitter {
   /** Text that is not released. A call may begin at its first character. */
   #held = '';
   #holds = false;
-  /** Length of what is held at which it is judged again. */
+  /** Length of the held text at which it is judged again. */
   #judgeAt = 0;
   #candidates = 0;
-  /** The beginning of the current line and the last line with text, of what is released. */
+  /** The beginning of the current line and the last line with text, of the released text. */
   #line = '';
   #before = '';
   #fence = '';
@@ -100,7 +100,7 @@ export class TextCallSplitter {
     return this.#release(blank + 1);
   }
 
-  /** @returns where a call may begin in what is held, else its length. Sets `#holds`. */
+  /** @returns where a call may begin in the held text, else its length. Sets `#holds`. */
   #findCandidate(isEnd: boolean): number {
     const text = this.#held;
     if (this.#candidates >= MAX_CANDIDATES) return text.length;
@@ -186,7 +186,7 @@ class CallsInText implements EventMapper {
   readonly #splitter: TextCallSplitter;
   readonly #numbers = new PartNumbers();
   #textPart = 0;
-  /** What came with the text that is held. */
+  /** Data that came with the held text. */
   #data: TextData = {};
   /** The server reads calls itself. */
   #isRead = false;
