@@ -45,6 +45,35 @@ export class CoalescedRun<T = void> {
   }
 }
 
+/** A timer that fires at the earliest of the times for which it was started. It does not keep the process alive. */
+export class EarliestTimer {
+  readonly #fire: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  /** Of the monotonic clock. */
+  #at = Number.POSITIVE_INFINITY;
+
+  constructor(fire: () => void) {
+    this.#fire = fire;
+  }
+
+  /** @param delayMs from now. Nothing changes if the timer fires before anyway. */
+  start(delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (at >= this.#at) return;
+    clearTimeout(this.#timer);
+    this.#at = at;
+    this.#timer = setTimeout(() => {
+      this.#at = Number.POSITIVE_INFINITY;
+      this.#fire();
+    }, delayMs).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#at = Number.POSITIVE_INFINITY;
+  }
+}
+
 /**
  * Calls `stop` once when the signal fires, or at once if it has fired.
  *

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { aborted, CoalescedRun, onAbort, SerialQueue } from '../../src/base/concurrency.ts';
+import { aborted, CoalescedRun, EarliestTimer, onAbort, SerialQueue } from '../../src/base/concurrency.ts';
 
 /** Work that ends when the test says so. */
 class Steps {
@@ -96,6 +96,35 @@ describe('CoalescedRun', () => {
     assert.equal(await third, 3);
     await steps.end(1);
     assert.deepEqual(steps.begun, [1, 2, 3]);
+  });
+});
+
+describe('EarliestTimer', () => {
+  it('EarliestTimer: fires once at the earliest of its times, and again after it was started again', async () => {
+    let fired = 0;
+    let heard = Promise.withResolvers<void>();
+    const timer = new EarliestTimer(() => {
+      fired += 1;
+      heard.resolve();
+    });
+    timer.start(1_000_000);
+    timer.start(1);
+    timer.start(2_000_000);
+    // The timer does not keep the process alive.
+    const alive = setInterval(() => undefined, 1_000);
+    await heard.promise;
+    assert.equal(fired, 1);
+    heard = Promise.withResolvers();
+    timer.start(1);
+    await heard.promise;
+    assert.equal(fired, 2);
+    timer.start(1);
+    timer.stop();
+    heard = Promise.withResolvers();
+    timer.start(2);
+    await heard.promise;
+    clearInterval(alive);
+    assert.equal(fired, 3);
   });
 });
 

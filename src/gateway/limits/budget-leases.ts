@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../base/concurrency.ts';
 import { answersSoon } from './answers.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
 import { BudgetShare, type SharedBudgets } from './budget-share.ts';
@@ -69,7 +70,7 @@ export class BudgetLeases implements SharedBudgets {
   readonly #shares = new Map<string, BudgetShare>();
   /** Budgets of which something was spent or needed. */
   #changed = new Set<string>();
-  #asking: Promise<void> = Promise.resolve();
+  readonly #rounds = new SerialQueue();
   /** Windows of which another process needs more, by `windowId`. */
   wanted: ReadonlySet<string> = new Set();
   readonly #unusedMs: number;
@@ -113,9 +114,7 @@ export class BudgetLeases implements SharedBudgets {
    * @param all whether to look at all budgets, and not only at those that have changed.
    */
   ask(budgets: ReadonlyMap<string, Budget>, all: boolean, answered: (budget: Budget) => void): Promise<void> {
-    const turn = this.#asking.then(() => this.#ask(budgets, all, answered));
-    this.#asking = turn.catch(() => undefined);
-    return turn;
+    return this.#rounds.run(() => this.#ask(budgets, all, answered));
   }
 
   async #ask(budgets: ReadonlyMap<string, Budget>, all: boolean, answered: (budget: Budget) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../base/concurrency.ts';
 import { RATE_KINDS } from '../../config/settings/limit-values.ts';
 import type { Rate } from './rate.ts';
 import { RateShare, type SharedRates } from './rate-share.ts';
@@ -76,7 +77,7 @@ export class RateLeases implements SharedRates {
   readonly #options: RateLeasesOptions;
   readonly #shares = new Map<string, RateShare>();
   #changed = new Set<string>();
-  #asking: Promise<void> = Promise.resolve();
+  readonly #rounds = new SerialQueue();
   #replicas = 1;
   /** Rates of which another process needs more. */
   wanted: ReadonlySet<string> = new Set();
@@ -130,9 +131,7 @@ export class RateLeases implements SharedRates {
    * @param all whether to look at all rates, and not only at those that have changed.
    */
   ask(rates: ReadonlyMap<string, Rate>, all: boolean): Promise<void> {
-    const turn = this.#asking.then(() => this.#ask(rates, all));
-    this.#asking = turn.catch(() => undefined);
-    return turn;
+    return this.#rounds.run(() => this.#ask(rates, all));
   }
 
   async #ask(rates: ReadonlyMap<string, Rate>, all: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import { CoalescedRun, EarliestTimer } from '../../base/concurrency.ts';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import { listKeys, type StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
@@ -100,13 +101,14 @@ export class Replica implements SharedState {
   #listened = Number.NEGATIVE_INFINITY;
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
-  #askTimer: NodeJS.Timeout | undefined;
-  #askAt = Number.POSITIVE_INFINITY;
+  readonly #renewal = new EarliestTimer(() => {
+    this.#asked = performance.now();
+    if (!this.#health.away && !this.#writing.away) void this.#askForShares(false);
+  });
   #asked = Number.NEGATIVE_INFINITY;
   #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
-  #polling: Promise<void> | undefined;
-  #again = false;
+  readonly #polls = new CoalescedRun(() => this.#poll());
   #disposed = false;
   #facts: (() => string) | undefined;
   #failoverSign: FailoverSign = 'control';
@@ -234,30 +236,12 @@ export class Replica implements SharedState {
 
   /** Looks for changes now, or once more if it is looking. */
   look(): void {
-    if (this.#disposed) return;
-    if (this.#polling !== undefined) {
-      this.#again = true;
-      return;
-    }
-    this.#polling = this.#poll().finally(() => {
-      this.#polling = undefined;
-      if (!this.#again) return;
-      this.#again = false;
-      this.look();
-    });
+    if (!this.#disposed) void this.#polls.run();
   }
 
   #askSoon(delay: number): void {
     if (this.#disposed || this.#gateway === undefined) return;
-    const at = Math.max(this.#asked + ASK_MS, performance.now() + delay);
-    if (at >= this.#askAt) return;
-    clearTimeout(this.#askTimer);
-    this.#askAt = at;
-    this.#askTimer = setTimeout(() => {
-      this.#askAt = Number.POSITIVE_INFINITY;
-      this.#asked = performance.now();
-      if (!this.#health.away && !this.#writing.away) void this.#askForShares(false);
-    }, at - performance.now()).unref();
+    this.#renewal.start(Math.max(this.#asked + ASK_MS - performance.now(), delay));
   }
 
   /** @param all whether to look at all budgets, and not only at those that have changed. */
@@ -276,7 +260,7 @@ export class Replica implements SharedState {
   async dispose(): Promise<void> {
     this.#disposed = true;
     clearInterval(this.#pollTimer);
-    clearTimeout(this.#askTimer);
+    this.#renewal.stop();
     this.#stopRetention?.();
     clearInterval(this.#sendTimer);
     await this.#sender.end();
@@ -405,9 +389,7 @@ export class Replica implements SharedState {
 
   /** Without an answer, the whole server may be away, which the next look for changes tells. */
   async #failsUnlessAway(health: ServerHealth, error: string): Promise<void> {
-    await this.#polling;
-    this.look();
-    await this.#polling;
+    if (!this.#disposed) await this.#polls.run();
     if (!this.#disposed && !this.#health.away) health.failed(error);
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { EarliestTimer } from '../../base/concurrency.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../accounting/log.ts';
 import type { Rate } from '../limits/rate.ts';
@@ -47,8 +48,10 @@ export class RedisRates implements SharedRateServer {
   /** When the server was lost, and when it may be used again after that; of the monotonic clock. */
   #lostAt: number | undefined;
   #steadyAt = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #askAt = Number.POSITIVE_INFINITY;
+  readonly #renewal = new EarliestTimer(() => {
+    if (this.#asking) this.#askSoon(REPORT_MS);
+    else void this.#ask();
+  });
   #asking = false;
   #disposed = false;
 
@@ -98,22 +101,14 @@ export class RedisRates implements SharedRateServer {
 
   async dispose(): Promise<void> {
     this.#disposed = true;
-    clearTimeout(this.#timer);
+    this.#renewal.stop();
     if (!this.#health.away) await this.#store.release().catch(() => undefined);
     this.#connection.close();
   }
 
   #askSoon(delay: number): void {
-    const at = performance.now() + delay;
     // While the server is away, only the next poll looks whether it is back.
-    if (this.#disposed || at >= this.#askAt || (this.#health.away && delay < POLL_MS)) return;
-    clearTimeout(this.#timer);
-    this.#askAt = at;
-    this.#timer = setTimeout(() => {
-      this.#askAt = Number.POSITIVE_INFINITY;
-      if (this.#asking) this.#askSoon(REPORT_MS);
-      else void this.#ask();
-    }, delay).unref();
+    if (!this.#disposed && !(this.#health.away && delay < POLL_MS)) this.#renewal.start(delay);
   }
 
   async #ask(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Budget } from '../limits/budget.ts';
 import { windowId } from '../limits/budget-leases.ts';
+import { budgetGrant, rateGrant } from '../limits/grant-rule.ts';
 import { SlidingMinute } from '../limits/sliding-minute.ts';
 import type { Answers, Questions, Wanted } from './messages.ts';
 
@@ -78,8 +79,7 @@ export class ShareKeeper {
     const wanted = { rates: [] as string[], budgets: [] as string[] };
     if (budgets.length > 0) this.#budgets.follow();
     const answers = {
-      // The first worker asks before the others have started.
-      workers: Math.max(this.#count, this.#workers.size),
+      workers: this.#processes,
       rates: rates.map((question) => this.#rate(worker, question, wanted.rates)),
       budgets: budgets.flatMap((question) => this.#budget(worker, question, wanted.budgets) ?? []),
     };
@@ -89,14 +89,18 @@ export class ShareKeeper {
     return answers;
   }
 
+  /** The first worker requests leases before the others have started. */
+  get #processes(): number {
+    return Math.max(this.#count, this.#workers.size);
+  }
+
   #rate(worker: number, { id, limit, used, held, left, needed }: RateQuestion, wanted: string[]) {
     const rate = this.#rates.get(id) ?? { used: new SlidingMinute(), held: new Held() };
     this.#rates.set(id, rate);
     if (used !== 0) rate.used.add(used);
     const others = rate.held.others(worker);
     const free = Math.max(0, Math.floor(limit - rate.used.used() - others - held));
-    const part = Math.ceil((free + left) / (2 * this.#workers.size));
-    const extra = needed < 0 ? 0 : Math.min(free, Math.max(needed, part - left));
+    const extra = rateGrant({ free, held: left, needed, processes: this.#processes });
     rate.held.set(worker, held + extra);
     if (needed > extra && others > 0) wanted.push(id);
     return { id, extra, free: free - extra, others, waitMs: rate.used.oldest() };
@@ -112,8 +116,7 @@ export class ShareKeeper {
     const own = this.#held(id, start);
     const others = own.others(worker);
     const free = Math.max(0, most - spent - others - held);
-    const part = Math.min(want, (free + held) / (2 * this.#workers.size) - held);
-    const amount = want < 0 ? 0 : Math.floor(Math.min(free, Math.max(needed, part)));
+    const amount = budgetGrant({ free, held, needed, processes: this.#processes }, want);
     own.set(worker, held + amount);
     if (needed > amount && others > 0) wanted.push(windowId(id, start));
     return { id, start, amount, spent, free: free - amount, others };

@@ -1,3 +1,4 @@
+import { EarliestTimer } from '../../base/concurrency.ts';
 import type { Budget } from '../limits/budget.ts';
 import { type BudgetAnswer, BudgetLeases, type BudgetQuestion } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
@@ -24,8 +25,7 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
   readonly #budgetLeases: BudgetLeases;
   #rates: () => ReadonlyMap<string, Rate> = () => new Map();
   #gateway: BudgetGateway | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #askAt = Number.POSITIVE_INFINITY;
+  readonly #renewal = new EarliestTimer(() => void this.#ask(false));
   readonly #look: NodeJS.Timeout;
 
   constructor(call: (questions: Questions) => Promise<Answers>) {
@@ -38,11 +38,11 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
     };
     this.#rateLeases = new RateLeases(store, {
       lostAt: () => undefined,
-      wake: (delay) => this.#askSoon(Math.max(ASK_MS, delay)),
+      wake: (delay) => this.#renewal.start(Math.max(ASK_MS, delay)),
       reportMs: REPORT_MS,
     });
     this.#budgetLeases = new BudgetLeases({ ask: (questions) => this.#askForBudgets(questions) }, () =>
-      this.#askSoon(ASK_MS),
+      this.#renewal.start(ASK_MS),
     );
     this.#look = setInterval(() => void this.#ask(true), LOOK_MS).unref();
   }
@@ -57,12 +57,12 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
 
   attach(rates: () => ReadonlyMap<string, Rate>): void {
     this.#rates = rates;
-    this.#askSoon(ASK_MS);
+    this.#renewal.start(ASK_MS);
   }
 
   attachBudgets(gateway: BudgetGateway): void {
     this.#gateway = gateway;
-    this.#askSoon(ASK_MS);
+    this.#renewal.start(ASK_MS);
   }
 
   ready(): Promise<void> {
@@ -80,19 +80,8 @@ export class WorkerShares implements SharedRateServer, SharedBudgetServer {
   }
 
   async dispose(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#renewal.stop();
     clearInterval(this.#look);
-  }
-
-  #askSoon(delay: number): void {
-    const at = performance.now() + delay;
-    if (at >= this.#askAt) return;
-    clearTimeout(this.#timer);
-    this.#askAt = at;
-    this.#timer = setTimeout(() => {
-      this.#askAt = Number.POSITIVE_INFINITY;
-      void this.#ask(false);
-    }, delay).unref();
   }
 
   async #ask(all: boolean): Promise<void> {
