@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { defined } from '../../base/json.ts';
 import { computePrice } from '../../catalog/price.ts';
 import { CompletionTrimmer } from '../../completion/answer/completion-trimmer.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../../completion/document/completion-settings.ts';
@@ -81,7 +82,7 @@ async function complete(
   settling.push(restoring.end());
   settling.end(whole);
   const { text } = settling;
-  return { text, ...(usage === undefined ? {} : { usage }), ...(error === undefined ? {} : { error }) };
+  return { text, ...defined({ usage, error }) };
 }
 
 function completionJson({ model }: CliModelChoice, { text, usage, error }: Completed) {
@@ -106,7 +107,7 @@ function createDocument(file: string, text: string, language: string | undefined
   const named = promptPath(file, cwd);
   return {
     uri: `file:///${encodeURI(file)}`,
-    ...(named === undefined ? {} : { path: named }),
+    ...defined({ path: named }),
     languageId: language ?? languageOfFile(file),
     version: 1,
     eol: text.includes('\r\n') ? '\r\n' : '\n',

@@ -97,9 +97,7 @@ export function describe(model: Model) {
         : {
             input: cost.input,
             output: cost.output,
-            ...(cost.cacheRead === undefined ? {} : { cache_read: cost.cacheRead }),
-            ...(cost.cacheWrite === undefined ? {} : { cache_write: cost.cacheWrite }),
-            ...(cost.cacheWrite1h === undefined ? {} : { cache_write_1h: cost.cacheWrite1h }),
+            ...defined({ cache_read: cost.cacheRead, cache_write: cost.cacheWrite, cache_write_1h: cost.cacheWrite1h }),
           },
     modalities: model.modalities,
     reasoning: model.reasoning,

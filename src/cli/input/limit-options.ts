@@ -58,7 +58,7 @@ export function changeLimits(before: readonly RateInput[], options: LimitOptions
   for (const { model, ...rate } of changed) byModel.set(model, { ...byModel.get(model), ...rate });
   const rates = [...byModel].map(([model, numbers]) => ({ ...numbers, model }));
   return {
-    ...(budgets === undefined ? {} : { budgets }),
+    ...defined({ budgets }),
     rates: rates.filter((rate) => (rate.requests ?? rate.tokens ?? rate.parallel) !== undefined),
   };
 }

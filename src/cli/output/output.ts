@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { defined } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
 
 /**
@@ -74,9 +75,6 @@ export function usageJson({ input, output, cacheRead, cacheWrite, cacheWrite1h, 
   return {
     input,
     output,
-    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
-    ...(cacheWrite1h === undefined ? {} : { cache_write_1h: cacheWrite1h }),
-    ...(reasoning === undefined ? {} : { reasoning }),
+    ...defined({ cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWrite1h, reasoning }),
   };
 }

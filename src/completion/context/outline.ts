@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { DocumentText } from '../document/document-text.ts';
 import { findLanguage, type Language } from '../document/languages.ts';
 import { indentationOf, withoutStrings } from './code-names.ts';
@@ -81,7 +82,7 @@ function readHeader(document: DocumentText, line: number, language: Language): {
   let header = '';
   const end = (body?: At) => ({
     header: header.trim().slice(0, MAX_SIGNATURE),
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   });
   for (let at = line; at < Math.min(document.lineCount, line + MAX_HEADER_LINES); at++) {
     const raw = document.lineAt(at);

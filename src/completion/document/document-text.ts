@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { Position } from '../../base/text-change.ts';
 
 export type { Position };
@@ -113,7 +114,7 @@ export function withInsertion(
   lines[last] = (lines[last] ?? '') + line.slice(position.character + (insertion.after ?? 0));
   const overlay: DocumentText = {
     uri: document.uri,
-    ...(document.path === undefined ? {} : { path: document.path }),
+    ...defined({ path: document.path }),
     languageId: document.languageId,
     version: document.version,
     eol: document.eol,

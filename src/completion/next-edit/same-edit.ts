@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { DocumentText } from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { FoundEdit } from './edit-checks.ts';
@@ -307,7 +308,7 @@ function createEdit(
   return {
     origin: 'same-edit',
     uri,
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     replacements: [{ start: { line, character: start }, end: { line, character: end }, expected: old, text }],
     title: { kind: 'change', line: changed },
   };

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
@@ -48,7 +49,7 @@ export function buildPrompt(
       prefix: prefix.text,
       suffix: suffix.text,
       ...promptLimits(site),
-      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+      ...defined({ temperature: options.temperature }),
     },
     site,
     secrets,

@@ -1,4 +1,5 @@
 import { onAbort } from '../../base/concurrency.ts';
+import { defined } from '../../base/json.ts';
 import type { Event } from '../../wire/event.ts';
 import { CompletionTrimmer } from '../answer/completion-trimmer.ts';
 import type { CachedAnswer, SuggestionCache } from '../cache/suggestion-cache.ts';
@@ -131,8 +132,7 @@ export class CompletionSender {
     const prompt = buildPrompt(document, position, snippets, {
       model,
       maxLines: this.#deps.settings().maxLines,
-      ...(request.indentation === undefined ? {} : { indentation: request.indentation }),
-      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+      ...defined({ indentation: request.indentation, temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
     if (!this.requests.circuit.admits()) {

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { type FoldedAnswer, foldEvents } from '../../wire/fold.ts';
@@ -156,9 +157,9 @@ export class RequestEngine<R extends ModelRequest> {
       result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',
       total,
       characters: received,
-      ...(firstText === undefined ? {} : { firstText }),
+      ...defined({ firstText }),
       ...(usage === undefined ? {} : { outputTokens: usage.output }),
-      ...(cost === undefined ? {} : { cost }),
+      ...defined({ cost }),
       ...(error === undefined ? {} : { problem: `${error.status} ${error.errorType}` }),
     });
   }

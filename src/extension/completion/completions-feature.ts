@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
+import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
@@ -118,7 +119,7 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
 function completionModel(model: Model | undefined) {
   if (!model) return undefined;
   const { ref, limit, cost } = model;
-  return { ref, contextTokens: limit.context, ...(cost === undefined ? {} : { cost }) };
+  return { ref, contextTokens: limit.context, ...defined({ cost }) };
 }
 
 function warmUp(model: Model | undefined, transport: EditorTransport): void {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
+import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
@@ -82,7 +83,7 @@ export function inferenceRoute<M extends ServedModel>(deps: Inference, route: In
   return {
     method: 'POST',
     path,
-    ...(format === undefined ? {} : { format }),
+    ...defined({ format }),
     handle: async (context) => {
       try {
         await serveInference(deps, context, route);

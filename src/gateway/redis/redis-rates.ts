@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { EarliestTimer } from '../../base/concurrency.ts';
+import { defined } from '../../base/json.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Log } from '../accounting/log.ts';
 import type { Rate } from '../limits/rate.ts';
@@ -81,7 +82,7 @@ export class RedisRates implements SharedRateServer {
       wake: (delay) => this.#askSoon(delay === 0 ? ASK_MS : delay),
       reportMs: REPORT_MS,
       minuteMs,
-      ...(input.replicas === undefined ? {} : { replicas: input.replicas }),
+      ...defined({ replicas: input.replicas }),
     });
   }
 

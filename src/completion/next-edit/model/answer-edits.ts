@@ -1,4 +1,5 @@
 import { findHunks, type Hunk } from '../../../base/hunks.ts';
+import { defined } from '../../../base/json.ts';
 import { commonPrefix, commonSuffix } from '../../../base/text-change.ts';
 import { hasForeignText } from '../../answer/answer-cleaner.ts';
 import { type DocumentText, readLines } from '../../document/document-text.ts';
@@ -78,7 +79,7 @@ function toEdit(answer: Answer, hunks: readonly Hunk[]): FoundEdit {
   return {
     origin: 'model',
     uri,
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     replacements,
     title: editTitle(hunks),
   };

@@ -1,3 +1,4 @@
+import { defined } from '../../../base/json.ts';
 import type { Model } from '../../../catalog/model.ts';
 import type { EditPredictorDeps, NextEditModel } from '../../../completion/next-edit/model/edit-predictor.ts';
 import type { Transport } from '../../../provider/transport/transport.ts';
@@ -32,6 +33,6 @@ function editModel(model: Model | undefined): NextEditModel | undefined {
     ref,
     contextTokens: limit.context,
     dialect: edit ?? 'chat-patch',
-    ...(cost === undefined ? {} : { cost }),
+    ...defined({ cost }),
   };
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { defined } from '../../../base/json.ts';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
 import { pathInFolder, toPosition } from '../../document-view.ts';
 
@@ -126,7 +127,7 @@ function toNextEdit(document: vscode.TextDocument, title: string, edit: vscode.W
   return {
     origin: 'quick-fix',
     uri: uri.toString(),
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     replacements,
     title: { kind: 'quick-fix', title },
   };

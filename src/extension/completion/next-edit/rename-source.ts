@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { CoalescedRun } from '../../../base/concurrency.ts';
+import { defined } from '../../../base/json.ts';
 import { textBetween } from '../../../base/text-change.ts';
 import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
 import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';
@@ -259,7 +260,7 @@ async function createEdits(
   return groups.map((group) => ({
     origin: 'rename',
     uri,
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     replacements: group,
     title: { kind: 'rename', name },
   }));
