@@ -1,4 +1,4 @@
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -18,21 +18,27 @@ describe('caret in the input of the chat', () => {
     '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
   };
 
-  it('chat: text that is typed while its first page loads stands in the input, and no key is lost', async () => {
-    const { page } = harness;
-    await runCommand(page, 'Svc: Open Chat');
-    await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
-    const text = 'What does the receipt print, and which of its lines can be empty?';
-    await page.keyboard.type(text, { delay: 20 });
-    const frame = await webviewFrame(page, '.transcript .empty');
-    await waitUntil(
-      'the text in the input',
-      () => frame.locator('.composer textarea').inputValue(),
-      (value) => value === text,
-    );
-    await waitForCaret(page, frame);
-    await runCommand(page, 'Svc: New Conversation');
-  });
+  for (const command of ['Svc: New Conversation', 'Svc: Open Chat']) {
+    it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
+      const { page } = harness;
+      await page.keyboard.press('ControlOrMeta+Shift+E');
+      await page.reload();
+      await workbenchReady(page);
+      await runCommand(page, command);
+      await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
+      const text = 'What does the receipt print, and which of its lines can be empty?';
+      await page.keyboard.type(text, { delay: 20 });
+      const frame = await webviewFrame(page, '.transcript .empty');
+      await waitUntil(
+        'the text in the input',
+        () => frame.locator('.composer textarea').inputValue(),
+        (value) => value === text,
+      );
+      await waitForCaret(page, frame);
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+    });
+  }
 
   for (const [name, act] of Object.entries(ACTIONS)) {
     for (const [before, prepare] of [

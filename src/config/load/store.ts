@@ -2,6 +2,7 @@ import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CoalescedRun } from '../../base/concurrency.ts';
 import type { Disposable } from '../../base/disposable-store.ts';
 import { Emitter } from '../../base/emitter.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -36,8 +37,7 @@ export class SettingsStore implements Disposable {
   #check: NodeJS.Timeout | undefined;
   #current: Settings | undefined;
   #memory: Memory | undefined;
-  #running: Promise<Settings> | undefined;
-  #again: Promise<Settings> | undefined;
+  readonly #loads = new CoalescedRun(() => this.#load());
   #timer: NodeJS.Timeout | undefined;
   #watching = false;
   #disposed = false;
@@ -69,19 +69,7 @@ export class SettingsStore implements Disposable {
 
   /** Reads the sources again. Calls during a load share one further load. */
   refresh(): Promise<Settings> {
-    if (this.#running === undefined) {
-      this.#running = this.#load().finally(() => {
-        this.#running = undefined;
-      });
-      return this.#running;
-    }
-    this.#again ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#again = undefined;
-        return this.refresh();
-      });
-    return this.#again;
+    return this.#loads.run();
   }
 
   /** Watches the folders of the sources and refreshes after a change, until `dispose`. */

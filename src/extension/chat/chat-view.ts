@@ -82,6 +82,12 @@ export class ChatView
     });
   }
 
+  /** Shows a new conversation in the side bar, which is shown or about to be, without moving the focus. */
+  async startNew(): Promise<void> {
+    const surface = await this.#sideReady.promise;
+    if (!isNew(surface.conversation)) await this.show(surface, undefined, false);
+  }
+
   dispose(): void {
     this.#disposables.dispose();
     for (const surface of this.#surfaces) surface.dispose();
@@ -196,7 +202,6 @@ export class ChatView
    * Shows a new conversation. One without messages is new already and keeps its draft: the user may have begun to type.
    */
   async #showNew(): Promise<void> {
-    const isNew = ({ session }: OpenConversation) => session.messages.length === 0;
     // The first message may be sent while the view is being shown.
     const before = this.#side?.surface.conversation;
     const wasNew = before !== undefined && isNew(before);
@@ -300,4 +305,8 @@ export class ChatView
       styles: ['codicon.css', 'chat.css'],
     });
   }
+}
+
+function isNew({ session }: OpenConversation): boolean {
+  return session.messages.length === 0;
 }

@@ -13,6 +13,20 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
     loaded ??= load();
     return loaded;
   };
+  /** Shows the chat for a message of the user, who may type it while the first page of the window loads. */
+  const openForTyping = async (begin: (view: ChatView) => Promise<void>) => {
+    const early = loaded === undefined ? new EarlyInput() : undefined;
+    try {
+      const loading = chat();
+      await revealChat(early !== undefined);
+      const view = await loading;
+      await begin(view);
+      await view.focusInput(early);
+    } catch (thrown) {
+      early?.take();
+      throw thrown;
+    }
+  };
   const view: vscode.WebviewViewProvider = {
     resolveWebviewView: async (place) => (await chat()).resolveWebviewView(place),
   };
@@ -22,19 +36,12 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
-    vscode.commands.registerCommand('svc.chat.open', async () => {
-      const early = loaded === undefined ? new EarlyInput() : undefined;
-      try {
-        const loading = chat();
-        await revealChat(early !== undefined);
-        await (await loading).focusInput(early);
-      } catch (thrown) {
-        early?.take();
-        throw thrown;
-      }
-    }),
+    vscode.commands.registerCommand('svc.chat.open', () => openForTyping(async () => undefined)),
     ...CHAT_COMMANDS.map((name) =>
-      vscode.commands.registerCommand(name, async (...args: unknown[]) => (await chat()).run(name, args)),
+      vscode.commands.registerCommand(name, async (...args: unknown[]) => {
+        if (name === 'svc.chat.new' && loaded === undefined) return openForTyping((view) => view.startNew());
+        return (await chat()).run(name, args);
+      }),
     ),
     vscode.languages.registerCodeActionsProvider({ scheme: '*' }, new FixActions(), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],

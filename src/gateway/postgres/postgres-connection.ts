@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Client, QueryResultRow } from 'pg';
+import { SerialQueue } from '../../base/concurrency.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
 import type { Steps } from '../state/steps.ts';
@@ -52,7 +53,7 @@ export class PostgresConnection {
   #open: { readonly client: Client; readonly socket: Socket; readonly schema: string } | undefined;
   /** The socket of a connection that is being opened. */
   #opening: Socket | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #closed = false;
   /** Parts of the open or last connection that errors may repeat. */
   #url = '';
@@ -134,9 +135,7 @@ export class PostgresConnection {
 
   /** Runs single statements; tables need the name of the schema. @throws Unavailable as `transaction`. */
   call<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(() => this.#attempt(deadlineMs, work));
-    this.#queue = turn.catch(() => undefined);
-    return turn;
+    return this.#queue.run(() => this.#attempt(deadlineMs, work));
   }
 
   /** Closes the connection until the next call. */

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { SerialQueue } from '../../../base/concurrency.ts';
 import type { Checkpoints } from '../../../chat/checkpoints/checkpoints.ts';
 import type { RecordedChange } from '../../../chat/checkpoints/recorded-changes.ts';
 import type { ChangedFileCounts, TurnSummary } from '../../../chat/message-parts.ts';
@@ -25,7 +26,7 @@ export class SessionReview {
   readonly #listeners = new Set<(turns: readonly TurnSummary[]) => void>();
   readonly #running = new Set<string>();
   readonly #following: readonly { dispose(): void }[];
-  #updating: Promise<void> = Promise.resolve();
+  readonly #updates = new SerialQueue();
 
   /** @param before the review of the same conversation, from before it was closed and opened again. */
   constructor(session: ChatSession, reviews: PendingReviews, before?: SessionReview) {
@@ -70,15 +71,14 @@ export class SessionReview {
   #update(): void {
     const { checkpoints } = this.session;
     if (!checkpoints) return;
-    this.#updating = this.#updating
-      .then(async () => {
-        const changes = await checkpoints.changes();
-        await this.#updateReviews(checkpoints, changes);
-        const turns = await summaries(checkpoints, changes);
-        for (const listener of this.#listeners) listener(turns);
-      })
-      // A conversation that was deleted has no changes.
-      .catch(() => undefined);
+    const update = async () => {
+      const changes = await checkpoints.changes();
+      await this.#updateReviews(checkpoints, changes);
+      const turns = await summaries(checkpoints, changes);
+      for (const listener of this.#listeners) listener(turns);
+    };
+    // A conversation that was deleted has no changes.
+    this.#updates.run(update).catch(() => undefined);
   }
 
   async #updateReviews(checkpoints: Checkpoints, changes: readonly RecordedChange[]): Promise<void> {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { SerialQueue } from '../../../base/concurrency.ts';
 import { EFFECTS, type Effect, type RuleTexts } from '../../../chat/permissions/permission-rules.ts';
 import { readRuleSetting, unreadableRestrictions } from '../../../chat/permissions/rule-syntax.ts';
 import type { AllowedDefinition, SavedRules } from '../../../chat/tools/tools.ts';
@@ -22,7 +23,7 @@ export class StoredRules implements SavedRules {
   readonly #onError: (error: unknown) => void;
   readonly #workspace: vscode.Memento;
   #reported = '';
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writes = new SerialQueue();
 
   /** @param workspace the state of the workspace. */
   constructor(onError: (error: unknown) => void, workspace: vscode.Memento) {
@@ -107,7 +108,6 @@ export class StoredRules implements SavedRules {
   }
 
   #write(work: () => Promise<void>): Promise<void> {
-    this.#writing = this.#writing.then(work).catch(this.#onError);
-    return this.#writing;
+    return this.#writes.run(work).catch(this.#onError);
   }
 }
