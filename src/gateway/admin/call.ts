@@ -54,7 +54,9 @@ export function route<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       if (access !== 'open') requireScope(viewer, access);
       const read = method === 'POST' || method === 'PATCH';
       const call = {
-        ...{ context, viewer, name },
+        context,
+        viewer,
+        name,
         query: check(query, Object.fromEntries(context.query)),
         body: check(body, read ? await readJson(context) : {}),
       };

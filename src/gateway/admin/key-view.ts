@@ -32,7 +32,12 @@ function describeKeyBudget(key: string, settings: BudgetSettings, spentOf: Spent
   const rule = budgetRule(settings, { key });
   const { start, end } = new Budget(rule).window();
   return {
-    ...{ usd, spent: toUsd(spentOf(budgetId(rule))), period, time_zone: timeZone, mode, model },
+    usd,
+    spent: toUsd(spentOf(budgetId(rule))),
+    period,
+    time_zone: timeZone,
+    mode,
+    model,
     window_start: isoTime(start),
     window_end: isoTime(end),
   };

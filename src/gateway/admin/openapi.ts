@@ -17,7 +17,10 @@ function describe({ method, path, summary, access, query, body, answer, stream }
   const input = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' });
   const { properties = {}, required = [] } = input(query);
   const parameters = Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: required.includes(name), schema },
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
   }));
   const [, name] = /\{(\w+)\}/.exec(path) ?? [];
   const segment = name === undefined ? [] : [{ name, in: 'path', required: true, schema: { type: 'string' } }];

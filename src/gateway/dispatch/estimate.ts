@@ -54,7 +54,11 @@ type EstimatedModel = Pick<ServedModel, 'cost' | 'limit' | 'options'>;
 
 const NO_MEDIA: Media = { bytes: 0, tokens: 0 };
 const NO_DEMANDS: PriceDemands = {
-  ...{ served: [], longCache: false, audioInput: false, audioOutput: false, imageOutput: false },
+  served: [],
+  longCache: false,
+  audioInput: false,
+  audioOutput: false,
+  imageOutput: false,
   searches: 0,
 };
 

@@ -1,4 +1,5 @@
 import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 
 /**
@@ -7,24 +8,29 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
  * `custom_llm_provider`, `user_config`, …), Groq (`compound_custom`), Azure (`engine`, `deployment`).
  */
 const SELECTORS: ReadonlySet<string> = new Set([
-  ...['route', 'router', 'preset', 'plugins', 'provideroptions', 'engine', 'deployment', 'deploymentid'],
-  ...['deploymentname', 'modelid', 'modelname', 'modellist', 'apibase', 'baseurl', 'apikey', 'customllmprovider'],
-  ...['userconfig', 'litellmparams', 'extrabody', 'compoundcustom', 'adapterid', 'agentid'],
+  ...splitWords(`
+    route router preset plugins provideroptions engine deployment deploymentid deploymentname modelid modelname
+    modellist apibase baseurl apikey customllmprovider userconfig litellmparams extrabody compoundcustom adapterid
+    agentid
+  `),
 ]);
 
 /** OpenRouter's rules to choose between hosts of the same model (openrouter.ai/docs, "Provider Routing"). */
 const ROUTING: ReadonlySet<string> = new Set([
-  ...['order', 'only', 'ignore', 'sort', 'allow_fallbacks', 'require_parameters', 'data_collection', 'zdr'],
-  ...['quantizations', 'max_price', 'preferred_min_throughput', 'preferred_max_latency', 'enforce_distillable_text'],
+  ...splitWords(`
+    order only ignore sort allow_fallbacks require_parameters data_collection zdr quantizations max_price
+    preferred_min_throughput preferred_max_latency enforce_distillable_text
+  `),
 ]);
 
 /** Members that select no model, with any content: content, schemas and labels of the client, plain parameters. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature', 'top_p'],
-  ...['stop', 'n', 'seed', 'store', 'include', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'reasoning'],
-  ...['thinking', 'cache_control', 'encoding_format', 'dimensions'],
-  ...['messages', 'system', 'instructions', 'prompt', 'suffix', 'prediction', 'metadata', 'user', 'functions'],
-  ...['response_format', 'text', 'output_config', 'chat_template_kwargs', 'mcp_servers', 'input_audio', 'logit_bias'],
+  ...splitWords(`
+    stream stream_options max_tokens max_completion_tokens max_output_tokens temperature top_p stop n seed store
+    include tool_choice parallel_tool_calls reasoning_effort reasoning thinking cache_control encoding_format
+    dimensions messages system instructions prompt suffix prediction metadata user functions response_format text
+    output_config chat_template_kwargs mcp_servers input_audio logit_bias
+  `),
 ]);
 
 /**

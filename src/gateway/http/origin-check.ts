@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
+import { splitWords } from '../../base/split-words.ts';
 import type { GatewaySettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Headers that pages may read. */
 const EXPOSED = [
-  ...['x-request-id', 'retry-after', 'warning'],
-  ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy'],
+  ...splitWords(
+    'x-request-id retry-after warning ratelimit-limit ratelimit-remaining ratelimit-reset ratelimit-policy',
+  ),
 ];
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 

@@ -98,7 +98,8 @@ export class Limits {
   /** Reads all limits again. The use of limits that still exist stays. */
   #rebuild(): void {
     const operator = [undefined, ...this.#settings.organizations.keys()].map((organization) => ({
-      ...{ key: OPERATOR, organization },
+      key: OPERATOR,
+      organization,
       limits: NONE,
     }));
     const rules = [...this.#keys, ...operator].map((subject) => ({

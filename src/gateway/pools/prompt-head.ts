@@ -1,4 +1,5 @@
 import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import { isAttribution } from '../../wire/messages/read-request.ts';
 
 /** Characters of the system prompt, and of the first message. */
@@ -8,8 +9,9 @@ const MAX_DEPTH = 8;
 
 /** Headers in which clients name their session: Codex, opencode, Kilo Code, Claude Code. */
 const SESSION_HEADERS = [
-  ...['session_id', 'x-session-id', 'x-session-affinity', 'x-opencode-session', 'x-kilocode-taskid'],
-  'x-claude-code-session-id',
+  ...splitWords(`
+    session_id x-session-id x-session-affinity x-opencode-session x-kilocode-taskid x-claude-code-session-id
+  `),
 ];
 
 /**

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
@@ -159,7 +160,7 @@ function perToken(perMillion: number | undefined): string {
 
 function supportedParameters(model: Model): string[] {
   return [
-    ...['max_tokens', 'stop', 'top_p', 'seed', 'response_format'],
+    ...splitWords('max_tokens stop top_p seed response_format'),
     ...(model.temperature ? ['temperature'] : []),
     ...(model.toolCall ? ['tools', 'tool_choice', 'parallel_tool_calls'] : []),
     ...(model.reasoning ? ['reasoning', 'reasoning_effort'] : []),

@@ -1,3 +1,4 @@
+import { splitWords } from '../../base/split-words.ts';
 import { LATENCY_COLUMNS, latencyCount } from './latency.ts';
 
 /** Milliseconds of a bucket. Days of every time zone consist of whole buckets. */
@@ -8,8 +9,9 @@ export const DAY_MS = 86_400_000;
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
 export const DIMENSIONS = 'bucket, key, organization, "user", model, provider, byok, outcome';
 export const SUMS = [
-  ...['requests', 'estimated', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
-  ...['cost_nano', 'failures', 'output_ms'],
+  ...splitWords(`
+    requests estimated input output cache_read cache_write cache_write_1h reasoning cost_nano failures output_ms
+  `),
   ...LATENCY_COLUMNS,
 ];
 
