@@ -54,6 +54,13 @@ export class Exclusions {
     return reason;
   }
 
+  /** Whether an ignore file excludes a file, whatever else does. */
+  isIgnored(uri: string): boolean {
+    const path = decodePath(uri);
+    const folders = this.#folders.filter((one) => path.startsWith(one.path));
+    return folders.some((folder) => isIgnored(folder.rules, path.slice(folder.path.length)));
+  }
+
   #find(uriOrPath: string): Exclusion | undefined {
     // A new file may have the name of the file that it will become.
     if (uriOrPath.startsWith('untitled:')) return isSecretFile(decodePath(uriOrPath)) ? 'secret-kind' : undefined;

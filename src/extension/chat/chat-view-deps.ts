@@ -19,7 +19,7 @@ export interface ChatViewDeps extends SessionDeps {
   readonly onModelChange: vscode.Event<void>;
   readonly setup: () => ModelSetup;
   /** The files that lists do not offer. */
-  readonly excluded: Pick<ExcludedFiles, 'whenKnown'>;
+  readonly excluded: Pick<ExcludedFiles, 'isIgnored'>;
 }
 
 export interface ChatFeatureDeps {

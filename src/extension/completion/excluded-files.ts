@@ -1,11 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import {
-  type Exclusion,
-  Exclusions,
-  type IgnoreFile,
-  type WorkspaceFolder,
-} from '../../completion/prompt/exclusion.ts';
+import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/prompt/exclusion.ts';
 import type { NotSent } from '../../completion/trigger/trigger.ts';
 
 const MAX_FILES = 500;
@@ -68,11 +63,13 @@ export class ExcludedFiles implements vscode.Disposable {
     return 'unknown-yet';
   };
 
-  /** As `reason`, after the ignore files that concern the file were read. For files of the workspace. */
-  async whenKnown(uri: string): Promise<Exclusion | undefined> {
+  /** Whether an ignore file excludes a file of the workspace. Waits until those that concern it were read. */
+  async isIgnored(uri: string): Promise<boolean> {
     for (;;) {
-      const reason = this.reason(uri);
-      if (reason !== 'unknown-yet') return reason;
+      const rules = this.#rules ?? this.#early.get(uri);
+      if (rules) return rules.isIgnored(uri);
+      // Begins to read them.
+      this.reason(uri);
       await new Promise<void>((resolve) => {
         const once = this.#changed.event(() => {
           once.dispose();

@@ -27,13 +27,14 @@ const FILES = {
   'packages/app/src/main.ts': 'const first = 1;\nconst second = 2;\nconst third = 3;\n',
   'packages/app/prod.env': 'TOKEN=1\n',
   'packages/lib/src/only-here.ts': 'export {};\n',
-  'packages/lib/.gitignore': 'built/\n*.log\n!kept.log\n',
+  'packages/lib/.gitignore': 'built/\n*.log\n*.key\n!kept.log\n',
   'packages/lib/built/mention-me.js': '1;\n',
   'packages/lib/mention-me.log': 'line\n',
   'packages/lib/kept.log': 'line\n',
   'packages/lib/mention-me.ts': 'export {};\n',
   'packages/lib/node_modules/mention-me/index.js': '1;\n',
   'packages/mention-me.pem': 'key\n',
+  'packages/lib/mention-me.key': 'key\n',
 } as const;
 
 describe('what is sent with each message', () => {
@@ -208,7 +209,11 @@ describe('what is sent with each message', () => {
       });
       return [...details].sort();
     };
-    assert.deepEqual(await offered('mention-me'), ['packages/lib/mention-me.ts', 'packages/mention-me-inside.ts']);
+    assert.deepEqual(await offered('mention-me'), [
+      'packages/lib/mention-me.ts',
+      'packages/mention-me-inside.ts',
+      'packages/mention-me.pem',
+    ]);
     assert.deepEqual(await offered('kept.l'), ['packages/lib/kept.log']);
     assert.deepEqual(await offered('built'), []);
     mentions.dispose();

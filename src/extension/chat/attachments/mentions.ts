@@ -38,7 +38,7 @@ interface Mention {
 /** Completions for `@` and `/`. The page receives only names; contents stay in the host. */
 export class Mentions implements MentionTopic, vscode.Disposable {
   readonly #attach: Attach;
-  readonly #excluded: Pick<ExcludedFiles, 'whenKnown'>;
+  readonly #excluded: Pick<ExcludedFiles, 'isIgnored'>;
   /** The files that were shown, the last one first. */
   #recent: readonly vscode.Uri[] = [];
   readonly #subscription: vscode.Disposable;
@@ -46,7 +46,7 @@ export class Mentions implements MentionTopic, vscode.Disposable {
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
   #query = 0;
 
-  constructor(attach: Attach, excluded: Pick<ExcludedFiles, 'whenKnown'>) {
+  constructor(attach: Attach, excluded: Pick<ExcludedFiles, 'isIgnored'>) {
     this.#attach = attach;
     this.#excluded = excluded;
     this.#addRecent(vscode.window.activeTextEditor);
@@ -197,11 +197,10 @@ export class Mentions implements MentionTopic, vscode.Disposable {
     return [...(await this.#folders(wanted)), ...items].slice(0, MAX_ITEMS - 3);
   }
 
-  /** Not ignored, no secrets, and not behind a link that leads out of the workspace. */
+  /** Not ignored, and not behind a link that leads out of the workspace. */
   async *#offered(uris: readonly vscode.Uri[]): AsyncGenerator<vscode.Uri, void> {
     for (const uri of uris) {
-      const reason = await this.#excluded.whenKnown(uri.toString());
-      if (reason === 'gitignored' || reason === 'secret-kind') continue;
+      if (await this.#excluded.isIgnored(uri.toString())) continue;
       if ((await fileAt(uri)) !== undefined) yield uri;
     }
   }
