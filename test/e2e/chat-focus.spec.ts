@@ -1,4 +1,4 @@
-import { openFile, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -22,8 +22,7 @@ describe('caret in the input of the chat', () => {
     it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
       const { page } = harness;
       await page.keyboard.press('ControlOrMeta+Shift+E');
-      await page.reload();
-      await workbenchReady(page);
+      await harness.reload();
       await runCommand(page, command);
       await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
       const text = 'What does the receipt print, and which of its lines can be empty?';
