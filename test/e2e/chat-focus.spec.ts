@@ -18,27 +18,6 @@ describe('caret in the input of the chat', () => {
     '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
   };
 
-  for (const command of ['Svc: New Conversation', 'Svc: Open Chat']) {
-    it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
-      const { page } = harness;
-      await page.keyboard.press('ControlOrMeta+Shift+E');
-      await harness.reload();
-      await runCommand(page, command);
-      await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
-      const text = 'What does the receipt print, and which of its lines can be empty?';
-      await page.keyboard.type(text, { delay: 20 });
-      const frame = await webviewFrame(page, '.transcript .empty');
-      await waitUntil(
-        'the text in the input',
-        () => frame.locator('.composer textarea').inputValue(),
-        (value) => value === text,
-      );
-      await waitForCaret(page, frame);
-      await page.keyboard.press('ControlOrMeta+A');
-      await page.keyboard.press('Delete');
-    });
-  }
-
   for (const [name, act] of Object.entries(ACTIONS)) {
     for (const [before, prepare] of [
       ['the Explorer is visible', () => harness.page.keyboard.press('ControlOrMeta+Shift+E')],
@@ -55,5 +34,30 @@ describe('caret in the input of the chat', () => {
         await typeMessage(harness.page, frame, ' typed');
       });
     }
+  }
+});
+
+/** Each in a window in which the chat was not loaded before. */
+describe('text that is typed while the chat opens', () => {
+  for (const command of ['Svc: Open Chat', 'Svc: New Conversation']) {
+    it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
+      const harness = await startChatHarness();
+      const { page } = harness;
+      try {
+        await runCommand(page, command);
+        await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
+        const text = 'What does the receipt print, and which of its lines can be empty?';
+        await page.keyboard.type(text, { delay: 20 });
+        const frame = await webviewFrame(page, '.transcript .empty');
+        await waitUntil(
+          'the text in the input',
+          () => frame.locator('.composer textarea').inputValue(),
+          (value) => value === text,
+        );
+        await waitForCaret(page, frame);
+      } finally {
+        await harness.close();
+      }
+    });
   }
 });

@@ -92,8 +92,6 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     workspace,
     open,
     panel,
-    /** Loads the page again, as the user does with “Reload Window”. */
-    reload,
     /** Kills the extension host of the window, and loads the page again. */
     killExtensionHost: async () => {
       assert.notEqual(await server.endExtensionHosts(), 0, 'no extension host was found');
