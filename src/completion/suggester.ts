@@ -204,7 +204,9 @@ export class Suggester {
 
   /** The active document changed: the reason for no suggestions in the previous one does not apply. */
   documentShown(document: SuggestRequest['document']): void {
-    if (this.#state.current.kind === 'silent') this.#state.become({ kind: 'ready' });
+    // VS Code may report the editor after the first request in it, which was refused then.
+    const isRefused = this.#refused?.document.uri === document.uri;
+    if (this.#state.current.kind === 'silent' && !isRefused) this.#state.become({ kind: 'ready' });
     this.#shown = document;
     this.#warm();
   }

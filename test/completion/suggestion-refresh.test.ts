@@ -82,7 +82,10 @@ describe('requests after a change of the conditions', () => {
     const editor = new EditorHarness('x = |\n', { excluded: () => 'gitignored' });
     editor.requestSuggestion();
     assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'gitignored' });
+    // VS Code may report an editor after the first request in it.
     editor.suggester.documentShown(editor.file.document);
+    assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'gitignored' });
+    editor.suggester.documentShown({ ...editor.file.document, uri: 'file:///next.ts' });
     assert.deepEqual(editor.suggester.state, { kind: 'ready' });
   });
 
