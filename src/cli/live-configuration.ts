@@ -53,11 +53,13 @@ export class LiveConfiguration {
       const configuration = new LiveConfiguration(io, transport, events, store, windowKeys);
       await configuration.#models.rebuild();
       events.read?.(configuration.settings);
-      store.onChange((loaded) => {
+      const changed = (loaded: Settings) => {
         transport.restrict(loaded.localOnly);
         void configuration.#reload(loaded);
-      });
-      if (store.current !== settings) void configuration.#reload(store.current);
+      };
+      store.onChange(changed);
+      // It may have changed since it was read first.
+      if (store.current !== settings) changed(store.current);
       if (address && windowKeys) void configuration.#followWindow(address, windowKeys);
       // Start listing before the first request. A request waits for the lists.
       void configuration.#live.list();
@@ -92,6 +94,9 @@ export class LiveConfiguration {
       storedKeys: () => this.#windowKeys?.keys ?? new Map(),
       workspace: () => cwd,
       unlisted: events.unlisted,
+      failed: (error) => {
+        throw error;
+      },
     });
   }
 

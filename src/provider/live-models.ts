@@ -46,8 +46,8 @@ export interface LiveModelsDeps {
   readonly unlisted: (provider: string, reason: string) => void;
   /** The registry was replaced by one with other models. */
   readonly changed?: (registry: Registry) => void;
-  /** A build after an update of the public catalog failed. Absent: it is not expected to. */
-  readonly failed?: (error: unknown) => void;
+  /** A build after an update of the public catalog failed. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** The models of a running process: built from settings, keys and catalog, and again after each change of them. */
@@ -135,7 +135,7 @@ export class LiveModels {
     const input = { snapshot, cacheFile, url: catalogUrl(env), ...defined({ fetch }) };
     this.#refresher = new CatalogRefresher(input, (catalog) => {
       this.#catalog = catalog;
-      this.rebuild().catch((error: unknown) => failed?.(error));
+      this.rebuild().catch(failed);
     });
     return this.#mayRefresh() ? cachedCatalog(input) : snapshot;
   }

@@ -94,7 +94,7 @@ CREATE INDEX ON rate_leases (wanted_at) WHERE wanted_at IS NOT NULL;
 
 /**
  * The report of each replica about itself, as JSON: older releases have none. The sums of hours and days that are over
- * (postgres-sealing.ts), which are not compressed, because they are read as a whole.
+ * (`state/sealing.ts`), which are not compressed, because they are read as a whole.
  */
 const SEALED_TABLE = `
 ALTER TABLE replicas ADD COLUMN facts TEXT;

@@ -185,9 +185,9 @@ export class Mentions implements MentionTopic, vscode.Disposable {
     const others = found.filter((uri) => !shown.has(uri.toString()));
     const matches = (uri: vscode.Uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted);
     const files = [...shown.values()].filter(matches).slice(0, MAX_FILES);
-    for await (const uri of this.#offered(others.filter(matches))) {
+    for (const uri of others.filter(matches)) {
       if (files.length === MAX_FILES) break;
-      files.push(uri);
+      if (await this.#isOffered(uri)) files.push(uri);
     }
     const items = files.map((uri) => {
       const path = workspaceRelativePath(uri);
@@ -198,11 +198,8 @@ export class Mentions implements MentionTopic, vscode.Disposable {
   }
 
   /** Not ignored, and not behind a link that leads out of the workspace. */
-  async *#offered(uris: readonly vscode.Uri[]): AsyncGenerator<vscode.Uri, void> {
-    for (const uri of uris) {
-      if (await this.#excluded.isIgnored(uri.toString())) continue;
-      if ((await fileAt(uri)) !== undefined) yield uri;
-    }
+  async #isOffered(uri: vscode.Uri): Promise<boolean> {
+    return !(await this.#excluded.isIgnored(uri.toString())) && (await fileAt(uri)) !== undefined;
   }
 
   /** Finds folders by name. Only folders with files, because an empty one has no listing to attach. */
@@ -210,12 +207,12 @@ export class Mentions implements MentionTopic, vscode.Disposable {
     if (wanted === '') return [];
     const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
     const found = new Map<string, vscode.Uri>();
-    for await (const uri of this.#offered(await vscode.workspace.findFiles(pattern, NEVER, MAX_FOUND))) {
-      for (let at = vscode.Uri.joinPath(uri, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
-        const name = at.path.slice(at.path.lastIndexOf('/') + 1);
-        if (name.toLowerCase().includes(wanted)) found.set(at.toString(), at);
-      }
+    for (const uri of await vscode.workspace.findFiles(pattern, NEVER, MAX_FOUND)) {
       if (found.size >= MAX_FOLDERS) break;
+      const folders = foldersNamed(uri, wanted).filter((folder) => !found.has(folder.toString()));
+      // Files of folders that are found already need no look at the disk.
+      if (folders.length === 0 || !(await this.#isOffered(uri))) continue;
+      for (const folder of folders) found.set(folder.toString(), folder);
     }
     return [...found.values()].slice(0, MAX_FOLDERS).map((uri) => {
       const path = workspaceRelativePath(uri);
@@ -248,6 +245,16 @@ export class Mentions implements MentionTopic, vscode.Disposable {
 /** The name stays in the sentence, and the item becomes a chip. */
 function mention(name: string): Pick<CompletionItem, 'insert' | 'attaches'> {
   return { insert: `@${name.replaceAll(/\s+/g, '-')} `, attaches: true };
+}
+
+/** The folders above a file whose names contain a text, up to the workspace folder. */
+function foldersNamed(file: vscode.Uri, text: string): readonly vscode.Uri[] {
+  const folders: vscode.Uri[] = [];
+  for (let at = vscode.Uri.joinPath(file, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
+    const name = at.path.slice(at.path.lastIndexOf('/') + 1);
+    if (name.toLowerCase().includes(text)) folders.push(at);
+  }
+  return folders;
 }
 
 /** True if `uri` is below a workspace folder and not the folder itself. */
