@@ -15,6 +15,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** VS Code and a folder; unless the test has its own configuration, also a simulated provider and the gateway. */
 export interface VSCodeHarness {
   readonly workspace: string;
+  /** The user's home folder and the environment of the window. */
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Log files of the extension hosts that were started last, by their name. */
+  extensionLogs(): Readonly<Record<string, string>>;
   /** Folder of the extension that was installed from `vsix`. */
   readonly installed: string | undefined;
   open(viewport?: { width: number; height: number }): Promise<Page>;
@@ -30,19 +35,27 @@ export interface VSCodeHarnessOptions {
   /** A VSIX to install; the extension then runs from there, not from this folder. */
   readonly vsix?: string;
   readonly otherExtensions?: readonly OtherExtension[];
-  /** The content of the editor's svc.jsonc; absent: the gateway with the simulated provider. */
+  /** The content of the editor's svc.jsonc; absent: the gateway with the simulated provider; null: no file. */
   readonly config?: unknown;
+  /** Writes the folder that is open, instead of the sample. */
+  readonly createFolder?: (folder: string) => void;
 }
 
 export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Promise<VSCodeHarness> {
   const root = mkdtempSync(join(tmpdir(), 'svc-vscode-'));
   const workspace = join(root, 'workspace');
-  cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
+  if (options.createFolder) {
+    mkdirSync(workspace);
+    options.createFolder(workspace);
+  } else cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
   // A separate home folder: the developer's svc.jsonc and keys must not affect a test.
   const env = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
   const simulated = options.config === undefined ? await startSimulatedGateway(workspace, env) : undefined;
   const config = join(root, 'svc.jsonc');
-  writeFileSync(config, JSON.stringify(options.config ?? simulated?.config), { mode: 0o600 });
+  if (options.config !== null) {
+    writeFileSync(config, JSON.stringify(options.config ?? simulated?.config), { mode: 0o600 });
+  }
+  const environment = options.config === null ? env : { ...env, SVC_CONFIG: config };
   const vsix = options.vsix === undefined ? undefined : installVsix(options.vsix, root);
   const others = createExtensions(root, options.otherExtensions ?? []);
   const server = await sharedServer();
@@ -56,12 +69,15 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const removeEvidence = addEvidence(() => server.extensionLogs());
   return {
     workspace,
+    home: root,
+    environment,
+    extensionLogs: () => server.extensionLogs(),
     installed: vsix?.folder,
     open: async (viewport) => {
       const page = await openWorkbench(browser, server, {
         folder: opened,
         profile,
-        environment: { ...env, SVC_CONFIG: config },
+        environment,
         ...(vsix === undefined ? { extension: others.underDevelopment ?? ROOT } : {}),
         ...(viewport ? { viewport } : {}),
       });

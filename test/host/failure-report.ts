@@ -58,20 +58,44 @@ export async function reportFailure(title: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   for (const evidence of open.evidence) for (const [name, text] of Object.entries(evidence())) write(name, text);
-  for (const [index, { page, console }] of [...open.pages].entries()) {
-    write(`window-${index + 1}-console.txt`, console.join('\n'));
+  for (const [index, { page, console: lines }] of [...open.pages].entries()) {
+    write(`window-${index + 1}-console.txt`, lines.join('\n'));
     // A page that hangs or was closed must not hide the failure.
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) }).catch(() => undefined);
-    write(`window-${index + 1}-focus.txt`, (await focusedElements(page)).join('\n'));
+    const described = await describeWindow(page);
+    write(`window-${index + 1}.txt`, described);
+    // Also in the log: a machine that runs the tests may keep nothing else.
+    console.error(described.replaceAll(/^/gm, '      '));
   }
   return folder;
+}
+
+/** What a person sees first in a window that does not go on: the focus, and what lies over the rest. */
+export async function describeWindow(page: Page): Promise<string> {
+  const over = await page.evaluate(readOverlays).catch((error: Error) => [error.message]);
+  return [...(await focusedElements(page)).map((each) => `focus: ${each}`), ...over].join('\n');
+}
+
+/** Runs in the page. */
+function readOverlays(): string[] {
+  const overlays = document.querySelectorAll<HTMLElement>(
+    '.monaco-dialog-box, .quick-input-widget, .notification-list-item, .context-view .monaco-menu',
+  );
+  const drawn = [...overlays].filter((each) => each.getClientRects().length > 0);
+  const texts = drawn.map((each) => {
+    const typed = each.querySelector('input')?.value ?? '';
+    return `${each.className}: ${typed} ${each.innerText}`.replaceAll(/\s+/g, ' ').slice(0, 500);
+  });
+  return [`title: ${document.title}`, ...texts];
 }
 
 /** For mocha: reports each test and each hook that failed. */
 export const failureHooks = {
   async afterEach(this: Mocha.Context) {
     const test = this.currentTest;
-    if (test?.state === 'failed') console.error(`      see ${await reportFailure(test.fullTitle())}`);
+    // Without a state if a hook before it failed.
+    if (test && test.state !== 'passed' && !test.isPending())
+      console.error(`      see ${await reportFailure(test.fullTitle())}`);
   },
 };
 

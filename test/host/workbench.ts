@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
-import { observePage } from './failure-report.ts';
+import { describeWindow, observePage } from './failure-report.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Screenshots that the specs keep; CI collects them. */
@@ -96,7 +96,11 @@ export async function workbenchReady(page: Page): Promise<void> {
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
+  const end = Date.now() + WITHIN_MS;
   for (let open = false; ; open = await input.isVisible()) {
+    if (Date.now() > end) {
+      throw new Error(`Waited ${WITHIN_MS / 1000} s for ${row} in the list of ${keys}.\n${await describeWindow(page)}`);
+    }
     if (!open) {
       await page.keyboard.press(keys);
       if (!(await came(input.waitFor({ timeout: OPENS_WITHIN_MS })))) continue;

@@ -114,7 +114,7 @@ function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Mo
   const current = models[use];
   picker.keepScrollPosition = true;
   picker.busy = models.registry === undefined;
-  picker.items = pickerItems({
+  const items = pickerItems({
     registry: models.registry,
     isEligible: isEligible(use),
     use,
@@ -123,9 +123,17 @@ function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Mo
     recent: models.recent(use),
     hidden: models.hidden,
   });
+  // Drawn again without need, the list loses an item that was reached or filtered a moment ago.
+  if (items.map(shownOf).join() === picker.items.map(shownOf).join()) return;
+  picker.items = items;
   const wanted = active ?? current?.ref;
   const item = picker.items.find(({ model }) => model && model.ref === wanted);
   if (item) picker.activeItems = [item];
+}
+
+/** All that is seen of an item, as a text. */
+function shownOf({ label, description, detail, buttons }: ModelItem): string {
+  return JSON.stringify([label, description, detail, buttons?.map(({ tooltip }) => tooltip)]);
 }
 
 function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Model | undefined> {
