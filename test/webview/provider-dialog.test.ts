@@ -211,6 +211,29 @@ describe('provider page', () => {
     await dialog.close();
   });
 
+  it('provider page: the list of the whole key stays, also if that of its beginning is refused late', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened());
+    await page.locator('#preset').selectOption('mistral');
+    await page.locator('#key:focus').waitFor();
+    await page.keyboard.type('sk-1');
+    const early = await lastRequest(dialog, 'list');
+    await page.keyboard.type('2');
+    await dialog.tell({ type: 'list-failed', request: early, reason: { message: 'The key was not accepted.' } });
+    await page.waitForFunction(() =>
+      JSON.stringify((window as unknown as { said: unknown[] }).said.at(-1)).includes('sk-12'),
+    );
+    await page.waitForFunction(() => (window as unknown as { said: { type: string }[] }).said.at(-1)?.type === 'list');
+    await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(3) });
+    await page.locator('#select-all').waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator('#key:not(:focus)').waitFor();
+    await page.locator('#select-all').waitFor();
+    assert.equal(await page.locator('.reason').count(), 0);
+    await dialog.close();
+  });
+
   it('provider page: a key that the vendor requires must be entered before saving', async () => {
     const dialog = await host.open();
     await dialog.tell(opened());

@@ -251,6 +251,7 @@ export class DialogState {
 
   list(): void {
     clearTimeout(this.#timer);
+    this.#held = undefined;
     this.#requests.list++;
     // An existing list stays until the new one arrives: it must not flicker while the user types a key.
     if (this.listing.value.kind !== 'done') this.listing.value = { kind: 'busy' };
