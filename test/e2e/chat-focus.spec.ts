@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
 import { waitUntil } from './wait-until.ts';
@@ -60,4 +61,28 @@ describe('text that is typed while the chat opens', () => {
       }
     });
   }
+
+  it('chat: its first page does not take the focus from a list that was opened meanwhile, and keeps the text', async () => {
+    const harness = await startChatHarness();
+    const { page } = harness;
+    try {
+      await runCommand(page, 'Svc: Open Chat');
+      const box = page.locator('.quick-input-widget', { hasText: 'The chat is opening.' });
+      await box.waitFor();
+      await page.keyboard.type('Half a question');
+      await page.keyboard.press('F1');
+      await box.waitFor({ state: 'detached' });
+      await page.keyboard.type('Svc: New', { delay: 20 });
+      const frame = await webviewFrame(page, '.transcript .empty');
+      await waitUntil(
+        'the text in the input',
+        () => frame.locator('.composer textarea').inputValue(),
+        (value) => value === 'Half a question',
+      );
+      await page.keyboard.type(' Conv', { delay: 20 });
+      assert.equal(await page.locator('.quick-input-widget input.input').inputValue(), '>Svc: New Conv');
+    } finally {
+      await harness.close();
+    }
+  });
 });

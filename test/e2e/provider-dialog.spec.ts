@@ -13,6 +13,7 @@ import {
   webviewFrame,
 } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-typed-by-hand-0123456789';
@@ -175,6 +176,7 @@ describe('provider dialog', () => {
 
     await page.keyboard.press('ControlOrMeta+S');
     await closed(frame);
+    await waitForCaret(page, await webviewFrame(page, '.composer textarea'));
     const text = readFileSync(config, 'utf8');
     assert.deepEqual(JSON.parse(text), {
       provider: {

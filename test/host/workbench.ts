@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
 import { describeWindow, observePage } from './failure-report.ts';
@@ -102,7 +103,8 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
       throw new Error(`Waited ${WITHIN_MS / 1000} s for ${row} in the list of ${keys}.\n${await describeWindow(page)}`);
     }
     if (!open) {
-      await page.keyboard.press(keys);
+      // The key that is pressed in a page which VS Code is ending is never confirmed.
+      await Promise.race([page.keyboard.press(keys), setTimeout(OPENS_WITHIN_MS, undefined, { ref: false })]);
       if (!(await came(input.waitFor({ timeout: OPENS_WITHIN_MS })))) continue;
     }
     if (!(await came(input.fill(typed, { timeout: OPENS_WITHIN_MS })))) continue;
@@ -184,7 +186,10 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
   const already = await find();
   if (already) return already;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => finish(() => reject(new Error(`No webview shows ${selector}.`))), WITHIN_MS);
+    const timer = globalThis.setTimeout(
+      () => finish(() => reject(new Error(`No webview shows ${selector}.`))),
+      WITHIN_MS,
+    );
     const look = async () => {
       const frame = await find();
       if (frame) finish(() => resolve(frame));

@@ -77,8 +77,9 @@ export class ChatView
     if (early === undefined) return surface.focusInput();
     await surface.takeOver(async () => {
       await early.paused();
-      await revealChat();
-      return early.take();
+      const { left } = early;
+      if (!left) await revealChat();
+      return { text: early.take(), left };
     });
   }
 

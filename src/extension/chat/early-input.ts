@@ -11,6 +11,8 @@ const PAUSE_MS = 700;
 export class EarlyInput {
   readonly #box = vscode.window.createInputBox();
   #changedAt = Number.NEGATIVE_INFINITY;
+  #open = true;
+  #entered = false;
 
   constructor() {
     this.#box.prompt = vscode.l10n.t('The chat is opening. Your text goes into its input.');
@@ -18,7 +20,13 @@ export class EarlyInput {
     this.#box.onDidChangeValue(() => {
       this.#changedAt = performance.now();
     });
-    this.#box.onDidAccept(() => this.#box.hide());
+    this.#box.onDidAccept(() => {
+      this.#entered = true;
+      this.#box.hide();
+    });
+    this.#box.onDidHide(() => {
+      this.#open = false;
+    });
     this.#box.show();
   }
 
@@ -29,6 +37,11 @@ export class EarlyInput {
       if (rest <= 0) return;
       await setTimeout(rest);
     }
+  }
+
+  /** The user closed it, or opened the palette or another list: the next keys belong there. */
+  get left(): boolean {
+    return !this.#open && !this.#entered;
   }
 
   /** Closes it and returns its text, also if the user closed it before. */

@@ -53,6 +53,12 @@ export interface SurfaceOwner {
   readonly failed: (error: unknown) => void;
 }
 
+/** What the user typed before a page was ready. `left`: the user has gone elsewhere, and keeps the focus there. */
+export interface EarlyText {
+  readonly text: string;
+  readonly left: boolean;
+}
+
 /** The part of a webview that is used to communicate. */
 type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
 
@@ -66,7 +72,7 @@ export class Surface implements TopicPage {
   #ready = false;
   #focusWanted = false;
   /** Gives the text that the user typed before the page was ready. */
-  #early: (() => Promise<string>) | undefined;
+  #early: (() => Promise<EarlyText>) | undefined;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
@@ -129,23 +135,29 @@ export class Surface implements TopicPage {
   }
 
   /**
-   * As `focusInput`, with a text that the user types until the page is ready.
+   * As `focusInput`, with a text that the user types until the page is ready, unless the user has left.
    *
    * @param early called once, when the page is ready and before it gets the draft. The page puts the draft before all
    * that is typed there meanwhile.
    */
-  async takeOver(early: () => Promise<string>): Promise<void> {
+  async takeOver(early: () => Promise<EarlyText>): Promise<void> {
     this.#early = early;
-    if (this.#ready) {
-      await this.#addEarly();
-      this.#postDraft();
-    }
-    this.focusInput();
+    if (!this.#ready) return;
+    await this.#addEarly();
+    this.#postDraft();
+    this.#focusIfWanted();
+  }
+
+  #focusIfWanted(): void {
+    if (this.#focusWanted) this.focusInput();
+    this.#focusWanted = false;
   }
 
   async #addEarly(): Promise<void> {
-    const text = await this.#early?.();
+    if (!this.#early) return;
+    const { text, left } = await this.#early();
     this.#early = undefined;
+    this.#focusWanted = !left;
     if (text) this.#conversation.draft = withMessage(this.#conversation.draft, { text, attachments: [] });
   }
 
@@ -274,11 +286,10 @@ export class Surface implements TopicPage {
 
   /** The page is loaded. */
   async #start(): Promise<void> {
-    if (this.#early) await this.#addEarly();
+    await this.#addEarly();
     this.#ready = true;
     this.#postAll();
-    if (this.#focusWanted) this.focusInput();
-    this.#focusWanted = false;
+    this.#focusIfWanted();
   }
 
   #postAll(): void {
