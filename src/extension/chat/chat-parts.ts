@@ -4,6 +4,7 @@ import { Checkpoints } from '../../chat/checkpoints/checkpoints.ts';
 import { History } from '../../chat/history/history.ts';
 import { OWN_ORIGIN } from '../../chat/tools/define-tool.ts';
 import type { ChatTool } from '../../chat/tools/tools.ts';
+import { KeptTexts } from '../kept-texts.ts';
 import { workspaceId } from '../models/editor-models.ts';
 import { AnswerActions } from './answer-actions.ts';
 import { Attach } from './attachments/attach.ts';
@@ -18,7 +19,6 @@ import { ChangeProgress } from './editing/change-progress.ts';
 import { Proposals } from './editing/proposals.ts';
 import { WaitingCalls } from './editing/waiting-calls.ts';
 import { PageCommands } from './page-commands.ts';
-import { BeforeTexts } from './review/before-texts.ts';
 import { PendingReviews } from './review/pending-reviews.ts';
 import { TurnChanges } from './review/turn-changes.ts';
 import type { SurfaceTopics } from './surface.ts';
@@ -58,7 +58,7 @@ export class ChatParts implements vscode.Disposable {
 
   constructor(deps: ChatViewDeps, { removed, notSaved, failed }: ChatPartsEvents) {
     const { newId, now, drafts, extension } = deps;
-    const texts = new BeforeTexts();
+    const texts = new KeptTexts('svc-before');
     const terminals = new CommandTerminals();
     this.reviews = new PendingReviews(texts);
     this.rules = new StoredRules(failed, drafts);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { showError, showInformation } from '../foreign-text.ts';
+import { KeptTexts } from '../kept-texts.ts';
 import { createAdminLink } from './admin-link.ts';
 import type { GatewayProcess, GatewayState } from './process.ts';
 
@@ -11,13 +12,15 @@ export function registerGatewayCommands(gateway: GatewayProcess, cli: string): v
   item.name = vscode.l10n.t('Svc Gateway');
   item.command = 'svc.gateway.status';
   const draw = () => drawState(item, gateway);
+  const reports = new KeptTexts('svc-usage');
   return vscode.Disposable.from(
     item,
+    reports,
     gateway.onDidChange(draw),
     vscode.commands.registerCommand('svc.gateway.start', () => start(gateway)),
     vscode.commands.registerCommand('svc.gateway.stop', () => gateway.stop()),
     vscode.commands.registerCommand('svc.gateway.status', () => showStatus(gateway)),
-    vscode.commands.registerCommand('svc.gateway.usage', () => openUsage(cli)),
+    vscode.commands.registerCommand('svc.gateway.usage', () => openUsage(cli, reports)),
     vscode.commands.registerCommand('svc.gateway.openAdminPage', () => openAdminPage(gateway)),
     vscode.commands.registerCommand('svc.gateway.copyEnvironment', () => copyEnvironment(gateway)),
   );
@@ -78,7 +81,7 @@ function describeState(state: GatewayState): string {
 }
 
 /** Opens the report of `svc usage` as a document. */
-async function openUsage(cli: string): Promise<void> {
+async function openUsage(cli: string, reports: KeptTexts): Promise<void> {
   const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
   const parts = await Promise.all(
     ['model', 'key', 'day'].map(async (by) => {
@@ -86,8 +89,8 @@ async function openUsage(cli: string): Promise<void> {
       return stdout;
     }),
   );
-  const document = await vscode.workspace.openTextDocument({ content: parts.join('\n') });
-  await vscode.window.showTextDocument(document, { preview: true });
+  const title = vscode.Uri.from({ scheme: 'file', path: `/${vscode.l10n.t('Gateway Usage')}` });
+  await vscode.window.showTextDocument(reports.keep(title, parts.join('\n')), { preview: true });
 }
 
 /** Opens the gateway's page in a browser, signed in by a one-time link. Returns its address without the link's token. */

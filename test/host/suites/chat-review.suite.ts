@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { BeforeTexts } from '../../../src/extension/chat/review/before-texts.ts';
 import { PendingReviews } from '../../../src/extension/chat/review/pending-reviews.ts';
+import { KeptTexts } from '../../../src/extension/kept-texts.ts';
 import { workspaceFolder } from './until.ts';
 
 const BEFORE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
@@ -12,7 +12,7 @@ const AFTER = 'one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\n';
 describe('pending changes in the editor', () => {
   let folder: string;
   let reviews: PendingReviews;
-  const texts = new BeforeTexts();
+  const texts = new KeptTexts('svc-before');
   let settled: boolean[];
 
   before(() => {

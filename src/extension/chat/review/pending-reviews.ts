@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { hunkAfter, hunkAt, hunkBefore, type PendingHunk, PendingText } from '../../../chat/review/pending-text.ts';
+import type { KeptTexts } from '../../kept-texts.ts';
 import { writeTexts } from '../tools/editor-files.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
-import type { BeforeTexts } from './before-texts.ts';
 import { type ComparedFile, viewFiles } from './compared-files.ts';
 import { ReviewDrawing } from './review-drawing.ts';
 
@@ -33,7 +33,7 @@ const AT_HUNK = 'svc.review.atHunk';
 /** Files with changes that are not accepted yet. Draws them in each editor, and accepts or rejects them. */
 export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #reviews = new Map<string, Review>();
-  readonly #texts: BeforeTexts;
+  readonly #texts: KeptTexts;
   readonly #drawing = new ReviewDrawing();
   readonly #lenses = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#lenses.event;
@@ -42,7 +42,7 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
   /** Number of changes by tools that are being made. Their edits are not edits of the user. */
   #writing = 0;
 
-  constructor(texts: BeforeTexts) {
+  constructor(texts: KeptTexts) {
     this.#texts = texts;
     this.#lifetime = vscode.Disposable.from(
       this.#drawing,

@@ -7,10 +7,10 @@ import { type ChangedFile, changedFiles } from '../../../chat/review/changed-fil
 import type { ChatSession } from '../../../chat/session/session.ts';
 import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
 import { ask, showWarning } from '../../foreign-text.ts';
+import type { KeptTexts } from '../../kept-texts.ts';
 import type { ChangeTopic, TopicPage } from '../surface-topic.ts';
 import { decodeContent } from '../tools/file-text.ts';
 import { workspaceFile } from '../tools/workspace-path.ts';
-import type { BeforeTexts } from './before-texts.ts';
 import { type ComparedFile, viewFiles } from './compared-files.ts';
 import type { PendingReviews } from './pending-reviews.ts';
 import { SessionReview } from './session-review.ts';
@@ -21,10 +21,10 @@ type TurnAction = FromPageOf<'turn'>;
 /** The changes that tools made: their summary for each answer, their review in the editor, and the way back. */
 export class TurnChanges implements ChangeTopic {
   readonly #reviews: PendingReviews;
-  readonly #texts: BeforeTexts;
+  readonly #texts: KeptTexts;
   readonly #sessions = new Map<string, SessionReview>();
 
-  constructor(reviews: PendingReviews, texts: BeforeTexts) {
+  constructor(reviews: PendingReviews, texts: KeptTexts) {
     this.#reviews = reviews;
     this.#texts = texts;
   }

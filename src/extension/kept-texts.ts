@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
 
-const SCHEME = 'svc-before';
-
-/** Earlier texts of files, for the left side of diff editors. */
-export class BeforeTexts implements vscode.TextDocumentContentProvider, vscode.Disposable {
+/** Texts that the user reads and cannot change: earlier texts of files, reports. Closing their editor asks nothing. */
+export class KeptTexts implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #texts = new Map<string, string>();
   readonly #lifetime: vscode.Disposable;
+  readonly #scheme: string;
   #count = 0;
 
-  constructor() {
+  constructor(scheme: string) {
+    this.#scheme = scheme;
     this.#lifetime = vscode.Disposable.from(
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#texts.delete(uri.toString())),
     );
   }
@@ -23,10 +23,10 @@ export class BeforeTexts implements vscode.TextDocumentContentProvider, vscode.D
     return this.#texts.get(uri.toString()) ?? '';
   }
 
-  /** An address for an earlier text of a file, with the same name, for its language. */
+  /** An address for a text with the name of the file, which also decides its language. Valid until it is closed. */
   keep(file: vscode.Uri, text: string): vscode.Uri {
     this.#count += 1;
-    const uri = file.with({ scheme: SCHEME, query: `${this.#count}`, authority: '', fragment: '' });
+    const uri = file.with({ scheme: this.#scheme, query: `${this.#count}`, authority: '', fragment: '' });
     this.#texts.set(uri.toString(), text);
     return uri;
   }
