@@ -163,7 +163,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await day.act('its second word', press('ControlOrMeta+ArrowRight'), editor(1));
       await day.act('the rest of it', press('Tab'), editor(1));
       await day.act('saved again', press('ControlOrMeta+S'), editor(1));
-      await command('Svc: Show Completion Cost', { focus: 'any' });
+      await command('Svc: Show Completion Cost', { focus: 'button', dialog: true });
       await day.act('the cost is closed', press('Escape'), { focus: 'any' });
       const [, rest = ''] = read('src/prices.ts').split(`average(${AVERAGE}\n\n`);
       const byHand = 'export function cheapest(all: readonly Item[]): Item {\n  return all[0]!;\n}\n';
@@ -351,7 +351,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       );
       await day.act(
         'it is turned on again',
-        press('ControlOrMeta+Z', 'ControlOrMeta+Z', 'ControlOrMeta+Z', 'ControlOrMeta+S'),
+        press('ControlOrMeta+Shift+K', 'ControlOrMeta+S'),
         editor(0, { shows: page.locator('.statusbar-item', { hasText: /^\s*Svc$/ }) }),
       );
       await command('View: Close Editor', { focus: 'any' });
