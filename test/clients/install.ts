@@ -29,7 +29,7 @@ const CLIENTS = {
   codex: ['@openai/codex@0.169.0'],
   'claude-code': ['@anthropic-ai/claude-code@2.1.332'],
   opencode: ['opencode-ai@1.18.33'],
-  kilo: ['@kilocode/cli@7.8.1'],
+  kilo: ['@kilocode/cli@7.7.7'],
   'qwen-code': ['@qwen-code/qwen-code@0.24.4'],
   pi: ['@mariozechner/pi-coding-agent@0.73.1'],
   continue: ['@continuedev/cli@1.5.47'],
