@@ -94,7 +94,9 @@ const cost = z
     fees: z
       .record(z.string(), z.number().min(0))
       .optional()
-      .describe('USD per call of a tool that the vendor runs, such as `web_search`.')
+      .describe(
+        'USD per call of a tool that the vendor runs: `web_search`, `file_search`, `code_interpreter` (per gigabyte of its container), `x_search`.',
+      )
       .meta({ examples: [{ web_search: 0.01 }] }),
   })
   .describe('USD per million tokens.');
