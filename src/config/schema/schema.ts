@@ -84,6 +84,10 @@ const cost = z
   .strictObject({
     ...rates,
     tiers: z.array(priceTier).optional().describe('Prices of the whole request above a number of input tokens.'),
+    context_over_200k: z
+      .strictObject(rates)
+      .optional()
+      .describe('As models.dev has it: the prices above 200,000 tokens of input, if there are no `tiers`.'),
     served: z
       .record(z.string(), servedPrices)
       .optional()
