@@ -8,7 +8,15 @@ import { removableEntry, type Validated, validateSteps } from '../schema/validat
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
-import { mergeTrees, nodeAt, type ObjectTree, type Place, type Replacement, replaceNodes, toTree } from '../settings/tree.ts';
+import {
+  mergeTrees,
+  nodeAt,
+  type ObjectTree,
+  type Place,
+  type Replacement,
+  replaceNodes,
+  toTree,
+} from '../settings/tree.ts';
 import { isAllowed, readAllowedFolders } from './allowed-folders.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
