@@ -18,6 +18,8 @@ const STANDARD: ReadonlySet<string> = new Set([
   ],
 ]);
 
+/** Maximum number of tokens of images that a tool makes, for the same reason. */
+const MAX_IMAGE_TOKENS = 100_000;
 /** Maximum number of calls in one answer that count, so that a wrong number can't spend a budget. */
 const MAX_CALLS = 1_000;
 
@@ -28,7 +30,8 @@ const MAX_CALLS = 1_000;
  *   `inference_geo` of the usage (Anthropic, "Fast mode", "Data residency").
  * - Calls of tools that the vendor runs, by the name of their fee: `server_tool_use.web_search_requests` (Anthropic, "Web
  *   search tool"), `server_side_tool_usage_details` (xAI), `num_search_queries` (Perplexity), `plugins.search.count`
- *   (Alibaba), else the items of the output (OpenAI, "Web search", "File search", "Code interpreter").
+ *   (Alibaba), else the items of the output (OpenAI, "Web search", "File search", "Code interpreter") and `tool_usage` of
+ *   the answer, which has the tokens of images that a tool makes (Wei-Shaw/sub2api#1999).
  *
  * @param answer the object that has the usage: the whole answer, a chunk or a response.
  */
@@ -37,7 +40,7 @@ export function readBilledExtras(usage: JsonObject, answer: JsonObject): Pick<Us
     .flatMap((value) => (typeof value === 'string' ? value.toLowerCase() : []))
     .filter((name) => !STANDARD.has(name) && /^[a-z0-9_-]{1,40}$/.test(name));
   const calls = Object.entries(countCalls(usage, answer)).flatMap(([name, count]) =>
-    count > 0 ? [[name, Math.min(MAX_CALLS, count)] as const] : [],
+    count > 0 ? [[name, Math.min(name === IMAGE_TOKEN ? MAX_IMAGE_TOKENS : MAX_CALLS, count)] as const] : [],
   );
   return defined({
     served: served.length > 0 ? served : undefined,
@@ -45,12 +48,17 @@ export function readBilledExtras(usage: JsonObject, answer: JsonObject): Pick<Us
   });
 }
 
+/** The fee for a token of an image that a tool makes. */
+export const IMAGE_TOKEN = 'image_token';
+
 function countCalls(usage: JsonObject, answer: JsonObject): Record<string, number> {
   const reported = reportedCalls(usage);
   if (Object.keys(reported).length > 0) return reported;
   const items = arrayOrEmpty(answer.output).filter(isObject);
+  const { web_search: searched, image_gen: images } = objectOrEmpty(answer.tool_usage);
   return {
-    web_search: items.filter(isSearch).length,
+    web_search: Math.max(items.filter(isSearch).length, tokenCount(objectOrEmpty(searched).num_requests) ?? 0),
+    [IMAGE_TOKEN]: tokenCount(objectOrEmpty(images).output_tokens) ?? 0,
     file_search: items.filter(({ type }) => type === 'file_search_call').length,
     code_interpreter: countContainers(items, answer),
   };
@@ -89,11 +97,15 @@ export function containerSize({ container }: JsonObject): number {
 }
 
 const CALLS = ['web_search_call"', 'file_search_call"', 'code_interpreter_call"'].map((mark) => Buffer.from(mark));
+const IMAGES = Buffer.from('"image_gen"');
 const TIER = Buffer.from('service_tier"');
 
 /** Whether a whole answer in bytes may say something about its price outside of its usage. Most answers do not. */
 export function mayHaveExtras(body: Buffer): boolean {
   if (CALLS.some((mark) => body.includes(mark))) return true;
+  const images = body.indexOf(IMAGES);
+  // Each answer of OpenAI has the object. Most have nothing but 0 in it.
+  if (images >= 0 && /"output_tokens"\s*:\s*[1-9]/.test(body.toString('latin1', images, images + 400))) return true;
   for (let at = body.indexOf(TIER); at >= 0; at = body.indexOf(TIER, at + TIER.length)) {
     const [, value = ''] =
       /^\s*:\s*"?(\w*)/.exec(body.toString('latin1', at + TIER.length, at + TIER.length + 60)) ?? [];

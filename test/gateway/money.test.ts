@@ -101,7 +101,13 @@ describe('money', () => {
               ...{ input: 1, output: 2, cache_write: 1.25, input_audio: 30, output_audio: 60, output_image: 90 },
               tiers: [{ above: 200_000, input: 2, output: 3 }],
               served: { priority: { factor: 2 }, flex: { factor: 0.5 }, fast: { factor: 2 }, us: { factor: 1.1 } },
-              fees: { web_search: 0.01, file_search: 0.0025, code_interpreter: 0.03, x_search: 0.005 },
+              fees: {
+                web_search: 0.01,
+                file_search: 0.0025,
+                code_interpreter: 0.03,
+                x_search: 0.005,
+                image_token: 0.00004,
+              },
             },
           },
         };
@@ -201,6 +207,10 @@ describe('money', () => {
   const interpreter = (memory_limit?: string) => ({
     tools: [{ type: 'web_search' }, { type: 'code_interpreter', container: { type: 'auto', memory_limit } }],
   });
+  const made = (tokens: number, num_requests: number) => ({
+    image_gen: { input_tokens: 5, input_tokens_details: { image_tokens: 0, text_tokens: 5 }, output_tokens: tokens },
+    web_search: { num_requests },
+  });
   const lookups = [{ type: 'file_search_call', status: 'completed', queries: ['a', 'b'], results: null }];
   const searches = [
     { type: 'web_search_call', status: 'completed', action: { type: 'search' } },
@@ -214,6 +224,9 @@ describe('money', () => {
     ['responses', OPENAI, { output: runs('a', 'a', 'b') }, 0.18],
     ['responses', OPENAI, { output: runs('a', 'a'), ...interpreter() }, 0.15],
     ['responses', OPENAI, { output: runs('a'), ...interpreter('16g') }, 0.6],
+    ['responses', OPENAI, { tool_usage: made(7_024, 0) }, 0.400_96],
+    ['responses', OPENAI, { tool_usage: made(0, 3), output: searches }, 0.15],
+    ['responses', OPENAI, { tool_usage: made(0, 0) }, 0.12],
   ] as const) {
     const what = JSON.stringify({ ...usage, ...members })
       .slice(1, -1)
@@ -247,6 +260,7 @@ describe('money', () => {
       [{ prompt_cache_options: { ttl: '1h' } }, 0.202],
       [{ tools: [{ type: 'web_search', max_uses: 10 }] }, 0.227],
       [{ tools: [{ type: 'web_search' }] }, 0.177],
+      [{ tools: [{ type: 'image_generation', size: '1024x1024' }] }, 0.407],
       [{ tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }, 0.14],
       [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', memory_limit: '4g' } }] }, 0.247],
       [input, 0.127],

@@ -99,7 +99,7 @@ const cost = z
       .record(z.string(), z.number().min(0))
       .optional()
       .describe(
-        'USD per call of a tool that the vendor runs: `web_search`, `file_search`, `code_interpreter` (per gigabyte of its container), `x_search`.',
+        'USD per call of a tool that the vendor runs: `web_search`, `file_search`, `code_interpreter` (per gigabyte of its container), `x_search`, `image_token`.',
       )
       .meta({ examples: [{ web_search: 0.01 }] }),
   })

@@ -1,5 +1,5 @@
 import { arrayOrEmpty, finiteNumber, isObject, type JsonObject } from '../../base/json.ts';
-import { containerSize } from '../../wire/billed-extras.ts';
+import { containerSize, IMAGE_TOKEN } from '../../wire/billed-extras.ts';
 
 /** Features of a request that have other prices than its tokens. */
 export interface PriceDemands {
@@ -16,6 +16,8 @@ export interface PriceDemands {
 
 /** Searches of a request that does not limit them. Most answers need fewer. */
 const USUAL_SEARCHES = 5;
+/** Tokens of the largest image (OpenAI, "Image generation", high quality), rounded up. */
+const LARGE_IMAGE = 7_000;
 const MARKS = [
   ...['service_tier', '"speed"', 'inference_geo', '1h"', 'audio', 'image', 'web_search', 'file_search'],
   'code_interpreter',
@@ -49,6 +51,7 @@ function countCalls(body: JsonObject): Record<string, number> {
     const search = /^(?:web|file)_search/.exec(tool.type)?.[0];
     if (search !== undefined) add(search, Math.max(0, finiteNumber(tool.max_uses) ?? USUAL_SEARCHES));
     if (tool.type === 'code_interpreter') add(tool.type, containerSize(tool));
+    if (tool.type === 'image_generation') add(IMAGE_TOKEN, LARGE_IMAGE);
   }
   if (isObject(body.web_search_options)) add('web_search', 1);
   return calls;
