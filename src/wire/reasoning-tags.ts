@@ -29,6 +29,8 @@ const CHANNEL_TOKENS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|cha
  */
 const BARE_OPENING = /^(?:analysis(?=[\p{Lu}\p{Lo}\p{N}"“*#`])|assistant(?:analysis|commentary|final)(?!\p{Ll}| to=))/u;
 const BARE_NEXT = /^(?:analysis|commentary|final)(?! to=)/;
+/** The name of a channel that the recipient of a call may follow. */
+const BARE_HEAD = /^(?:assistant)?(?:analysis|commentary|final)(?: t?o?)?$/;
 const BARE_END = /assistant(?=analysis|commentary|final)/;
 /** The end of reasoning whose first word is missing too. */
 const BARE_ORPHAN = /(?<=[\s.!?…)\]}])assistantfinal(?=[^\s.,;:'"”)`])/;
@@ -127,7 +129,7 @@ export class ReasoningSplitter {
       return true;
     }
     const bare = this.#bare ? (this.#afterBare ? BARE_NEXT : BARE_OPENING).exec(text) : null;
-    if (bare !== null && !mayBeCall(text)) {
+    if (bare !== null && !BARE_HEAD.test(text)) {
       this.#buffer = text.slice(bare[0].length);
       this.#state = bareBlock(bare[0]);
       this.#begun = false;
@@ -202,14 +204,7 @@ function bareBlock(head: string): State {
 /** Whether more text decides if a bare channel starts. @param next the name of a channel is due. */
 function mayOpenBare(text: string, next: boolean): boolean {
   const heads = next ? BARE_NAMES : ['analysis', ...BARE_ENDS];
-  return heads.some((head) => head.startsWith(text)) || mayBeCall(text);
-}
-
-/** Whether the recipient of a call may follow the name of a channel. */
-function mayBeCall(text: string): boolean {
-  return BARE_NAMES.some((name) =>
-    [name, `assistant${name}`].some((head) => `${head} to=`.startsWith(text) && text.startsWith(head)),
-  );
+  return heads.some((head) => head.startsWith(text)) || BARE_HEAD.test(text);
 }
 
 /** A closing tag in backticks is mentioned by the reasoning. */

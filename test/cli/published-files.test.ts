@@ -104,7 +104,7 @@ const EXPECTED: Readonly<Record<string, Read>> = {
     model: 'openai/gpt-6.1-sol',
     lines: [
       'warning 2 providers: This key is not known and has no effect. Did you mean `provider`?',
-      'warning 3 models: This key is not known and has no effect. Write it in a provider, `provider.<id>`.',
+      'warning 3 models: This key is not known and has no effect. Write it in `provider.<id>`.',
       'warning 4 providerOptions: This key is not known and has no effect. Did you mean `provider`?',
     ],
   },

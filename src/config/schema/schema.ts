@@ -85,9 +85,9 @@ const cost = z
     ...rates,
     tiers: z.array(priceTier).optional().describe('Prices of the whole request above a number of input tokens.'),
     context_over_200k: z
-      .strictObject(rates)
+      .record(z.string(), price)
       .optional()
-      .describe('As models.dev has it: the prices above 200,000 tokens of input, if there are no `tiers`.'),
+      .describe('Prices above 200,000 tokens of input, as in models.dev.'),
     served: z
       .record(z.string(), servedPrices)
       .optional()
@@ -98,9 +98,7 @@ const cost = z
     fees: z
       .record(z.string(), z.number().min(0))
       .optional()
-      .describe(
-        'USD per call of a tool that the vendor runs: `web_search`, `file_search`, `code_interpreter` (per gigabyte of its container), `x_search`, `image_token`.',
-      )
+      .describe('USD per call of a tool that the vendor runs, such as `web_search`.')
       .meta({ examples: [{ web_search: 0.01 }] }),
   })
   .describe('USD per million tokens.');

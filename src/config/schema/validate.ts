@@ -197,7 +197,7 @@ function hintFor(schema: JSONSchema.BaseSchema, path: readonly string[]): { hint
   if (below !== undefined) return { hint: ` Write it in \`${below}\`.` };
   // The keys of a provider are the same for each id.
   if (level.length === 0 && knownKeys(schema, ['provider', 'id']).includes(key)) {
-    return { hint: ' Write it in a provider, `provider.<id>`.' };
+    return { hint: ' Write it in `provider.<id>`.' };
   }
   const above = level.slice(0, -1);
   const isAbove = level.length > 0 && knownKeys(schema, above).includes(key);

@@ -108,14 +108,14 @@ export const FAMILY_PROFILES: readonly Profile[] = [
     rows: [row('efforts', ['low', 'medium', 'high'], 'efforts `low` to `high`', 'openai/gpt-oss, "Reasoning effort"')],
   },
   {
-    name: 'gpt-oss on a server that may not read its channels',
+    name: 'gpt-oss on other servers',
     covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /gpt-oss/i),
     rows: [
       row(
         'reasoningTags',
         'channels',
-        'channels at the start of an answer are split from its text, also without their special tokens (`analysis…assistantfinal…`)',
-        'openai/harmony; sgl-project/sglang#9190, llama-farm/llamafarm#753',
+        'channels at the start of an answer are split from its text, also without special tokens (`analysis…assistantfinal…`)',
+        'openai/harmony; sgl-project/sglang#9190',
       ),
     ],
   },
