@@ -10,6 +10,10 @@ const OPENING = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,}(?!~))(.*)$/;
 /** A block of these languages may contain Markdown with fences of its own. */
 const MARKDOWN = /^(?:markdown|mdx?|mkd|[rq]md|te?xt|plain(?:text)?)?(?![\w+#.-])/i;
 
+/** A block of these languages is a Markdown file. */
+const MARKDOWN_FILE = /^(?:markdown|mdx?|mkd|[rq]md)(?![\w+#.-])/i;
+const BARE = /^ {0,3}(`{3,}|~{3,}) *$/;
+
 /** Reads a line that opens a fenced block. */
 export function readFence(line: string): Fence | undefined {
   const match = OPENING.exec(line);
@@ -20,11 +24,14 @@ export function readFence(line: string): Fence | undefined {
 
 /**
  * Finds the line that closes a fenced block. In a block of Markdown, a fence with a language opens a block inside it, and
- * one without a language closes the innermost block. By CommonMark, the first one would close the outer block.
+ * one without a language closes the innermost block. By CommonMark, the first one would close the outer block. In a
+ * Markdown file, a fence without a language opens a block if it follows a blank line or a colon and text follows it.
  */
 export class FenceEnd {
   readonly #fence: Fence;
   readonly #nests: boolean;
+  readonly #isFile: boolean;
+  #previous = 'x';
   /** The runs of the blocks inside. */
   readonly #inner: string[] = [];
   /** The block has had a block inside. */
@@ -33,10 +40,28 @@ export class FenceEnd {
   constructor(fence: Fence) {
     this.#fence = fence;
     this.#nests = MARKDOWN.test(fence.info);
+    this.#isFile = MARKDOWN_FILE.test(fence.info);
   }
 
-  /** Reads the next line. True if it closes the block. */
-  closes(line: string): boolean {
+  /** Whether the text after this line decides what the line does. */
+  needsNext(line: string): boolean {
+    return this.#isFile && this.#inner.length === 0 && /^\s*$|:[*_]*\s*$/.test(this.#previous) && BARE.test(line);
+  }
+
+  /**
+   * Reads the next line. True if it closes the block.
+   *
+   * @param next the line after it, or its beginning up to the first character that is not blank.
+   */
+  closes(line: string, next = ''): boolean {
+    const opens = this.needsNext(line) && next.trim() !== '' && !BARE.test(next);
+    this.#previous = line;
+    const [, run = ''] = BARE.exec(line) ?? [];
+    if (opens && run.startsWith(this.#fence.run)) {
+      this.#inner.push(run);
+      this.nested = true;
+      return false;
+    }
     const innermost = this.#inner.at(-1) ?? this.#fence.run;
     const body = line.replace(/^ {0,3}/, '');
     if (body.startsWith(innermost) && /^[~`]* *$/.test(body.slice(innermost.length))) {

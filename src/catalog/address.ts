@@ -162,7 +162,8 @@ function expand(template: string, env: AddressRequest['env']): Base {
 }
 
 function unknownPackage(npm: string): MessageText {
-  const [near] = nearMisses(npm, PACKAGES.keys());
+  // A name that goes on is another package (`@ai-sdk/google-vertex`), not a near miss.
+  const near = nearMisses(npm, PACKAGES.keys()).find((name) => !npm.startsWith(`${name}-`));
   return near === undefined
     ? msg(
         'Svc does not support the format of `{0}`. If the provider has an OpenAI-compatible address, set `npm` to `{1}` and `options.baseURL` to that address.',

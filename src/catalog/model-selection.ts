@@ -7,6 +7,7 @@ import { MAX_MATCHED_ID } from './address.ts';
 import { providersToList } from './live-registry.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry/registry.ts';
+import { VENDOR_ORIGINS } from './vendors.ts';
 
 export type SelectedFrom = 'flag' | 'config' | 'last-used' | 'priority';
 
@@ -205,10 +206,17 @@ function suggestModels(ref: string, registry: Registry, suits: (model: Model) =>
   return refs.filter((each) => byKey.includes(each.slice(each.indexOf('/') + 1))).slice(0, 3);
 }
 
+/** Whether a model is at the address of a vendor, which needs a key, and there is none. */
+function lacksKey({ endpoint: { apiKey, headers, options, baseURL = '' } }: Model): boolean {
+  if (apiKey !== undefined || options.authToken !== undefined) return false;
+  if ([...headers.keys()].some((name) => /auth|key|token/i.test(name))) return false;
+  return URL.canParse(baseURL) && VENDOR_ORIGINS.has(new URL(baseURL).origin);
+}
+
 /**
- * The order of preference: real providers before simulated ones, the user's before a project's, models that are made
- * for the task before others, configured providers before those that only have a key, then the priority list, then the
- * newest, then by name.
+ * The order of preference: providers with the key that their vendor needs before those without it, real providers
+ * before simulated ones, the user's before a project's, models that are made for the task before others, configured
+ * providers before those that only have a key, then the priority list, then the newest, then by name.
  */
 function firstByPriority(
   { registry, settings }: SelectionRequest,
@@ -228,7 +236,11 @@ function firstByPriority(
     const ranked = priorityRank(model, priority);
     const unsuited = ranked >= priority.suited ? 2 : 0;
     const weight =
-      (provider?.simulated ? 8 : 0) + (foreign ? 4 : 0) + unsuited + (provider?.source === 'config' ? 0 : 1);
+      (lacksKey(model) ? 16 : 0) +
+      (provider?.simulated ? 8 : 0) +
+      (foreign ? 4 : 0) +
+      unsuited +
+      (provider?.source === 'config' ? 0 : 1);
     return { model, weight, rank: ranked, date: model.releaseDate ?? '' };
   });
   keyed.sort(

@@ -44,7 +44,7 @@ function blocksOf(lines: readonly string[]): readonly Block[] {
     const content: string[] = [];
     for (at++; at < lines.length; at++) {
       const line = withoutIndent(lines[at] ?? '', fence.indent.length);
-      if (end.closes(line)) break;
+      if (end.closes(line, lines[at + 1])) break;
       content.push(line);
     }
     blocks.push({ text: content.join('\n'), first, last: at });

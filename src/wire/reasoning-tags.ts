@@ -24,6 +24,20 @@ const CHANNEL_END = /<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)/;
 const CHANNEL_TOKENS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
 
 /**
+ * The channels of gpt-oss as servers send them that drop special tokens: `analysisWe need …assistantfinalThe answer`
+ * (sgl-project/sglang#9190, llama-farm/llamafarm#753). They are read only for models that are known to be gpt-oss.
+ */
+const BARE_OPENING = /^(?:analysis(?=[\p{Lu}\p{Lo}\p{N}"“*#`])|assistant(?:analysis|commentary|final)(?!\p{Ll}| to=))/u;
+const BARE_NEXT = /^(?:analysis|commentary|final)(?! to=)/;
+/** The name of a channel that the recipient of a call may follow. */
+const BARE_HEAD = /^(?:assistant)?(?:analysis|commentary|final)(?: t?o?)?$/;
+const BARE_END = /assistant(?=analysis|commentary|final)/;
+/** The end of reasoning whose first word is missing too. */
+const BARE_ORPHAN = /(?<=[\s.!?…)\]}])assistantfinal(?=[^\s.,;:'"”)`])/;
+const BARE_NAMES = ['analysis', 'commentary', 'final'];
+const BARE_ENDS = BARE_NAMES.map((name) => `assistant${name}`);
+
+/**
  * Whether the opening tag may be part of the prompt, so that the answer starts inside a block. If it is not `no`, text is
  * kept until a closing tag or the end.
  */
@@ -48,15 +62,20 @@ const TEXT: State = { name: 'text' };
 /** Splits streamed text into reasoning and the answer. Only text before the answer is reasoning. */
 export class ReasoningSplitter {
   readonly #startsInside: StartsInside;
+  readonly #bare: boolean;
   #state: State = START;
   #buffer = '';
+  /** A bare channel has ended: the name of the next one follows. */
+  #afterBare = false;
   /** A block has ended: the blank lines after it are not part of the answer. */
   #afterBlock = false;
   /** The current block has text. */
   #begun = false;
 
-  constructor(startsInside: StartsInside) {
+  /** @param bare channels may arrive without their special tokens. */
+  constructor(startsInside: StartsInside, bare = false) {
     this.#startsInside = startsInside;
+    this.#bare = bare;
   }
 
   /** Whether all further text is the answer's. */
@@ -109,7 +128,14 @@ export class ReasoningSplitter {
       this.#begun = false;
       return true;
     }
-    if (text === '' || mayOpen(text)) return false;
+    const bare = this.#bare ? (this.#afterBare ? BARE_NEXT : BARE_OPENING).exec(text) : null;
+    if (bare !== null && !BARE_HEAD.test(text)) {
+      this.#buffer = text.slice(bare[0].length);
+      this.#state = bareBlock(bare[0]);
+      this.#begun = false;
+      return true;
+    }
+    if (text === '' || mayOpen(text) || (this.#bare && mayOpenBare(text, this.#afterBare))) return false;
     if (this.#startsInside !== 'no' && !this.#afterBlock) this.#state = { name: 'held' };
     else {
       if (this.#afterBlock) this.#buffer = withoutBlankLines(this.#buffer);
@@ -119,7 +145,9 @@ export class ReasoningSplitter {
   }
 
   #held(pieces: TextPiece[]): boolean {
-    const found = (this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE).exec(this.#buffer);
+    const found =
+      (this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE).exec(this.#buffer) ??
+      (this.#bare ? BARE_ORPHAN.exec(this.#buffer) : null);
     if (found === null || isInFence(this.#buffer.slice(0, found.index))) return false;
     this.#emit(pieces, 'reasoning', this.#buffer.slice(0, found.index).trim());
     this.#close(found.index + found[0].length);
@@ -132,6 +160,7 @@ export class ReasoningSplitter {
       const text = this.#buffer.slice(0, found.index);
       this.#emit(pieces, kind, kind === 'text' ? text : text.trimEnd());
       this.#close(found.index + found[0].length);
+      this.#afterBare = end === BARE_END;
       return true;
     }
     const known = this.#buffer.length - partialEnd(this.#buffer, ends);
@@ -163,6 +192,19 @@ function blockOf([, tag, brackets, channel]: RegExpExecArray): State {
   }
   const closing = brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
   return { name: 'block', kind: 'reasoning', end: closingOf(closing), ends: [`\`${closing}`, closing] };
+}
+
+/** @param head `analysis`, or the name of another channel at its end. The last channel is the rest of the text. */
+function bareBlock(head: string): State {
+  if (head.endsWith('final')) return TEXT;
+  const kind = head.endsWith('analysis') ? 'reasoning' : 'text';
+  return { name: 'block', kind, end: BARE_END, ends: BARE_ENDS };
+}
+
+/** Whether more text decides if a bare channel starts. @param next the name of a channel is due. */
+function mayOpenBare(text: string, next: boolean): boolean {
+  const heads = next ? BARE_NAMES : ['analysis', ...BARE_ENDS];
+  return heads.some((head) => head.startsWith(text)) || BARE_HEAD.test(text);
 }
 
 /** A closing tag in backticks is mentioned by the reasoning. */
@@ -203,12 +245,12 @@ function isInFence(text: string): boolean {
 }
 
 /** Reads answers whose reasoning is in their text. */
-export function withReasoningTags(format: Format, startsInside: StartsInside): Format {
+export function withReasoningTags(format: Format, startsInside: StartsInside, bareChannels = false): Format {
   const whole = startsInside === 'no' ? 'possibly' : startsInside;
   return {
-    ...withEvents(format, () => new TaggedReasoning(startsInside)),
+    ...withEvents(format, () => new TaggedReasoning(startsInside, bareChannels)),
     // The whole text is known, so it can be kept until a closing tag is found.
-    readAnswer: withEvents(format, () => new TaggedReasoning(whole)).readAnswer,
+    readAnswer: withEvents(format, () => new TaggedReasoning(whole, bareChannels)).readAnswer,
   };
 }
 
@@ -220,8 +262,8 @@ class TaggedReasoning implements EventMapper {
   #textPart = 0;
   #data: TextData = {};
 
-  constructor(startsInside: StartsInside) {
-    this.#splitter = new ReasoningSplitter(startsInside);
+  constructor(startsInside: StartsInside, bareChannels: boolean) {
+    this.#splitter = new ReasoningSplitter(startsInside, bareChannels);
   }
 
   map(events: readonly Event[]): readonly Event[] {

@@ -85,12 +85,20 @@ function withReasoning(usage: JsonObject, input: unknown, output: unknown, reaso
   return unnamed > 0 && (unnamed === reasoning || onlyTotals) ? written + unnamed : output;
 }
 
+/** Ticks of a USD (xAI, "Cost Tracking"). */
+const TICKS = 10_000_000_000;
+
 /**
- * OpenRouter's cost ("Usage Accounting"). For a key of the customer's own at the model's vendor, `cost` is only the fee,
+ * The cost that a vendor reports, with the fees of its tools: `cost` (OpenRouter, "Usage Accounting"), `cost.total_cost`
+ * (Perplexity, BerriAI/litellm#17887) or `cost_in_usd_ticks` (xAI, "Cost Tracking"). At OpenRouter, for a key of the customer's own at the model's vendor, `cost` is only the fee,
  * and the vendor charges `upstream_inference_cost` in addition.
  */
 function readCost(usage: JsonObject): number | undefined {
-  const cost = readAmount(usage.cost);
+  const ticks = readAmount(usage.cost_in_usd_ticks);
+  const cost =
+    readAmount(usage.cost) ??
+    readAmount(objectOrEmpty(usage.cost).total_cost) ??
+    (ticks === undefined ? undefined : ticks / TICKS);
   const upstream = readAmount(objectOrEmpty(usage.cost_details).upstream_inference_cost);
   return usage.is_byok === true && upstream !== undefined ? (cost ?? 0) + upstream : cost;
 }
@@ -219,6 +227,7 @@ const MESSAGES_FIELDS = [
   'iterations',
   'output_tokens_details',
   'cost',
+  'cost_in_usd_ticks',
   'cost_details',
   'is_byok',
   'server_tool_use',

@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import {
+  documentedCode,
+  documentedFiles,
+  documentedVariables,
+  documents,
+  sectionVariables,
+} from '../docs/tool-pages.ts';
 import { TASK } from '../upstream/strict/scripted-model.ts';
 import type { Workspace } from './fixtures.ts';
 import { installClient } from './install.ts';
 import { Judges, KEY, type Program, runProgram } from './judged-run.ts';
 import * as tools from './toolboxes.ts';
 
-const PAGE = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'gateway.md'), 'utf8');
-const ADDRESS = 'http://127.0.0.1:4180';
 const PLATFORM = `${process.platform}-${process.arch}`;
 
-/** The variables in the row of a tool. */
-function documentedVariables(tool: string, url: string): Record<string, string> {
-  const row = PAGE.split('\n').find((line) => line.startsWith(`| ${tool} |`)) ?? assert.fail(`no row for ${tool}`);
-  const found = [...row.matchAll(/`([A-Z_]+)=([^`]+)`/g)].map(([, name = '', value = '']) => [name, value] as const);
-  return Object.fromEntries(found.map(([name, value]) => [name, value.replace(ADDRESS, url).replace('$KEY', KEY)]));
-}
-
-/** The file in the section of a tool. */
-function documentedFile(section: string, url: string): string {
-  const start = PAGE.indexOf(`### ${section}\n`);
-  assert.ok(start > 0, `no section ${section}`);
-  const [, text] = /```\w+\n([\s\S]*?)```/.exec(PAGE.slice(start)) ?? assert.fail(`no file in ${section}`);
-  return (text ?? '').replaceAll(ADDRESS, url);
-}
+const at = (url: string) => ({ url, key: KEY });
 
 function write(file: string, text: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
@@ -36,42 +28,70 @@ const inClient = (client: Parameters<typeof installClient>[0], ...parts: string[
 
 interface Setup {
   readonly toolbox: tools.MakeToolbox;
-  readonly program: (url: string, workspace: Workspace) => Program;
+  /** The last program does the task. */
+  readonly programs: (url: string, workspace: Workspace) => readonly Program[];
+}
+
+const claudeCode = (url: string, env: Readonly<Record<string, string>> = {}): Program => ({
+  file: inClient('claude-code', '@anthropic-ai', `claude-code-${PLATFORM}`, 'claude'),
+  args: ['-p', TASK.prompt, '--allowedTools', 'Bash,Read,Edit'],
+  // A test sends nothing to the vendor.
+  env: { ...documentedVariables('Claude Code', at(url)), ...env, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+});
+
+function writeDocumented(section: string, url: string, ...place: readonly string[]): void {
+  const [text = assert.fail(section)] = documentedFiles(section, at(url));
+  write(path.join(...place), text);
 }
 
 /** Each tool with what docs/gateway.md says, and nothing else. */
 const SETUPS: Readonly<Record<string, Setup>> = {
-  'Claude Code': {
+  'Claude Code': { toolbox: tools.claudeCode, programs: (url) => [claudeCode(url)] },
+  'Claude Code with a model of the gateway': {
     toolbox: tools.claudeCode,
-    program: (url) => ({
-      file: inClient('claude-code', '@anthropic-ai', `claude-code-${PLATFORM}`, 'claude'),
-      args: ['-p', TASK.prompt, '--allowedTools', 'Bash,Read,Edit'],
-      // A test sends nothing to the vendor.
-      env: { ...documentedVariables('Claude Code', url), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-    }),
+    programs: (url) => [claudeCode(url, sectionVariables('Claude Code'))],
   },
   Codex: {
     toolbox: tools.codexUnknown,
-    program: (url, { home }) => {
-      write(path.join(home, '.codex', 'config.toml'), documentedFile('Codex', url));
+    programs: (url, { home }) => {
+      writeDocumented('Codex', url, home, '.codex', 'config.toml');
       const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK.prompt];
-      return { file: inClient('codex', '.bin', 'codex'), args, env: { SVC_KEY: KEY } };
+      return [{ file: inClient('codex', '.bin', 'codex'), args, env: { SVC_KEY: KEY } }];
     },
   },
   opencode: {
     toolbox: tools.opencode,
-    program: (url, { home }) => {
-      write(path.join(home, '.config', 'opencode', 'opencode.json'), documentedFile('opencode and Kilo', url));
+    programs: (url, { home }) => {
+      writeDocumented('opencode and Kilo', url, home, '.config', 'opencode', 'opencode.json');
       const file = inClient('opencode', `opencode-${PLATFORM}`, 'bin', 'opencode');
-      return { file, args: ['run', TASK.prompt], env: { SVC_KEY: KEY } };
+      return [{ file, args: ['run', TASK.prompt], env: { SVC_KEY: KEY } }];
     },
   },
   Kilo: {
     toolbox: tools.opencode,
-    program: (url, { home }) => {
-      write(path.join(home, '.config', 'kilo', 'kilo.json'), documentedFile('opencode and Kilo', url));
+    programs: (url, { home }) => {
+      writeDocumented('opencode and Kilo', url, home, '.config', 'kilo', 'kilo.json');
       const file = inClient('kilo', '@kilocode', `cli-${PLATFORM}`, 'bin', 'kilo');
-      return { file, args: ['run', '--auto', TASK.prompt], env: { SVC_KEY: KEY } };
+      return [{ file, args: ['run', '--auto', TASK.prompt], env: { SVC_KEY: KEY } }];
+    },
+  },
+  Continue: {
+    toolbox: tools.continueMultiEdit,
+    programs: (url, { home }) => {
+      writeDocumented('Continue', url, home, '.continue', 'config.yaml');
+      const file = inClient('continue', '@continuedev', 'cli', 'dist', 'cn.js');
+      return [{ file: process.execPath, args: [file, '-p', '--auto', TASK.prompt] }];
+    },
+  },
+  Cline: {
+    toolbox: tools.cline,
+    programs: (url) => {
+      const file = inClient('cline', '@cline', `cli-${PLATFORM}`, 'bin', 'cline');
+      const [, ...args] = (documentedCode('Cline', at(url))[0] ?? '').split(' ');
+      return [
+        { file, args },
+        { file, args: [TASK.prompt] },
+      ];
     },
   },
 };
@@ -79,38 +99,61 @@ const SETUPS: Readonly<Record<string, Setup>> = {
 /** Codex requests the list of models only if its key is from a command. */
 const CODEX_KEY = 'auth = { command = "printenv", args = ["SVC_KEY"] }';
 
+/** @returns the output of the last program. */
+async function runAll(programs: readonly Program[], workspace: Workspace): Promise<string> {
+  let output = '';
+  for (const program of programs) output = await runProgram(program, workspace);
+  return output;
+}
+
+/** The task is done, and no request of the client failed. */
+function assertWorked(judges: Judges, workspace: Workspace, output: string): void {
+  judges.assertDone(workspace, output);
+  const failed = judges.recorder.requests.filter(({ status }) => status >= 400);
+  const seen = failed.map(({ method, path: where, status }) => `${method} ${where} ${status}`);
+  assert.deepEqual(seen, [], 'No request of the client fails.');
+}
+
+const options = { apiKey: 'sk-provider' };
+const mistral = (url: string) => ({ mistral: { options: { ...options, baseURL: `${url}/mistral/v1` } } });
+
 describe('tools that are set up as the documentation says', () => {
   let judges: Judges;
   before(async () => {
-    const options = { apiKey: 'sk-provider' };
     judges = await Judges.start((url) => ({
-      provider: {
-        anthropic: { options: { ...options, baseURL: `${url}/v1` } },
-        mistral: { options: { ...options, baseURL: `${url}/mistral/v1` } },
-      },
+      provider: { anthropic: { options: { ...options, baseURL: `${url}/v1` } }, ...mistral(url) },
     }));
   });
   after(() => judges.close());
 
-  for (const [tool, { toolbox, program }] of Object.entries(SETUPS)) {
+  for (const [tool, { toolbox, programs }] of Object.entries(SETUPS)) {
     it(`${tool}, set up as docs/gateway.md says, completes the task`, async () => {
       const workspace = judges.begin(toolbox);
-      const output = await runProgram(program(judges.url, workspace), workspace);
-      judges.assertDone(workspace, output);
-      const failed = judges.recorder.requests.filter(({ status }) => status >= 400);
-      const seen = failed.map(({ method, path: at, status }) => `${method} ${at} ${status}`);
-      assert.deepEqual(seen, [], 'No request of the client fails.');
+      assertWorked(judges, workspace, await runAll(programs(judges.url, workspace), workspace));
     });
   }
 
+  it('Claude Code completes the task with the documented aliases and no provider of its own models', async () => {
+    const aliased = await Judges.start((url) => {
+      const [aliases = ''] = documentedFiles('Claude Code', at(url));
+      return { provider: mistral(url), ...JSON.parse(`{${aliases}}`) };
+    });
+    try {
+      const workspace = aliased.begin(tools.claudeCode);
+      assertWorked(aliased, workspace, await runProgram(claudeCode(aliased.url), workspace));
+    } finally {
+      await aliased.close();
+    }
+  });
+
   it('Codex with its key from a command reads the list of models with their limits', async () => {
     const workspace = judges.begin(tools.codexUnknown);
-    const { program } = SETUPS.Codex ?? assert.fail();
-    const codex = program(judges.url, workspace);
+    const { programs } = SETUPS.Codex ?? assert.fail();
+    const codex = programs(judges.url, workspace);
     const file = path.join(workspace.home, '.codex', 'config.toml');
-    assert.ok(PAGE.includes(CODEX_KEY), 'docs/gateway.md says how');
+    assert.ok(documents('Codex', CODEX_KEY), 'docs/gateway.md says how');
     write(file, readFileSync(file, 'utf8').replace('env_key = "SVC_KEY"', CODEX_KEY));
-    judges.assertDone(workspace, await runProgram(codex, workspace));
+    judges.assertDone(workspace, await runAll(codex, workspace));
     const text = readFileSync(path.join(workspace.home, '.codex', 'models_cache.json'), 'utf8');
     const { models } = JSON.parse(text) as { models: { slug: string; context_window?: number }[] };
     const listed = await (await fetch(`${judges.url}/v1/models`)).json();

@@ -7,7 +7,7 @@ const CACHE = path.join(import.meta.dirname, '..', '..', '.cache', 'clients');
 /** The packages of each client with their versions. A new version is installed again. */
 const CLIENTS = {
   openai: ['openai@7.57.0'],
-  'anthropic-sdk': ['@anthropic-ai/sdk@1.12.0', 'zod@4.6.7'],
+  'anthropic-sdk': ['@anthropic-ai/sdk@1.14.0', 'zod@4.6.7'],
   'openai-agents': ['@openai/agents@0.20.0', 'zod@4.6.7'],
   'ai-sdk': [
     'ai@7.0.173',
@@ -27,7 +27,7 @@ const CLIENTS = {
   mistralai: ['@mistralai/mistralai@2.7.0'],
   'claude-agent-sdk': ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4.6.7'],
   codex: ['@openai/codex@0.169.0'],
-  'claude-code': ['@anthropic-ai/claude-code@2.1.330'],
+  'claude-code': ['@anthropic-ai/claude-code@2.1.332'],
   opencode: ['opencode-ai@1.18.33'],
   kilo: ['@kilocode/cli@7.7.7'],
   'qwen-code': ['@qwen-code/qwen-code@0.24.4'],

@@ -5,7 +5,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { TASK, type Toolbox } from '../upstream/strict/scripted-model.ts';
-import { type StrictFormat, type StrictProvider, startStrictProvider } from '../upstream/strict/strict-provider.ts';
+import {
+  type Course,
+  type StrictFormat,
+  type StrictProvider,
+  startStrictProvider,
+} from '../upstream/strict/strict-provider.ts';
 import { formatOfRequests, type Workspace, writeFixture } from './fixtures.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { MakeToolbox } from './toolboxes.ts';
@@ -67,7 +72,7 @@ export class Judges {
   }
 
   /** A new workspace with the file of the task; the provider forgets all that came before. */
-  begin(toolbox: MakeToolbox): Workspace {
+  begin(toolbox: MakeToolbox, course: Course = {}): Workspace {
     this.recorder.requests.length = 0;
     this.#log = '';
     const folder = mkdtempSync(path.join(this.#folder, 'run-'));
@@ -76,7 +81,7 @@ export class Judges {
     for (const each of [work, home]) mkdirSync(each);
     writeFileSync(path.join(work, TASK.file), TASK.before);
     this.#toolbox = toolbox(work);
-    this.provider.begin(this.#toolbox);
+    this.provider.begin(this.#toolbox, [], course);
     return { work, home };
   }
 

@@ -73,6 +73,15 @@ export const continueCli: MakeToolbox = (folder) => ({
   }),
 });
 
+/** Continue offers models that it knows as capable an edit of several places. */
+export const continueMultiEdit: MakeToolbox = (folder) => ({
+  ...continueCli(folder),
+  edit: (file, from, to) => ({
+    name: 'MultiEdit',
+    input: { file_path: path.join(folder, file), edits: [{ old_string: from, new_string: to }] },
+  }),
+});
+
 export const cline: MakeToolbox = (folder) => ({
   read: (file) => ({ name: 'read_files', input: { files: [{ path: path.join(folder, file) }] } }),
   run: (command) => ({ name: 'run_commands', input: { commands: [command] } }),

@@ -420,7 +420,37 @@ describe('what is not requested or offered', () => {
         [1, '구'],
         [1, '국'],
       ],
-      3,
+      1,
+    ],
+    [
+      'Japanese, with kana from the first key',
+      [
+        [0, 'あ'],
+        [1, 'あｓ'],
+        [2, 'あさ'],
+        [2, '朝'],
+        [0, '、'],
+        [0, 'k'],
+        [1, 'か'],
+      ],
+      2,
+    ],
+    [
+      'Japanese, with full-width letters',
+      [
+        [0, 'ｎ'],
+        [1, 'に'],
+      ],
+      1,
+    ],
+    [
+      'Chinese, with Bopomofo',
+      [
+        [0, 'ㄋ'],
+        [1, 'ㄋㄧ'],
+        [2, '你'],
+      ],
+      1,
     ],
     [
       'Vietnamese',

@@ -14,8 +14,8 @@ const all = PAGES.flatMap(blocks);
 
 describe('snippets in the documentation', () => {
   it('snippets: each has a kind that this test checks', () => {
-    // Those in SQL are run by test/gateway/postgres/managed-server.test.ts.
-    const known = new Set(['sh', 'json', 'jsonc', 'toml', 'ini', 'nginx', 'sql', '']);
+    // Those in SQL are run by test/gateway/postgres/managed-server.test.ts, those in YAML by tool-setups.test.ts.
+    const known = new Set(['sh', 'json', 'jsonc', 'toml', 'ini', 'nginx', 'sql', 'yaml', '']);
     assert.deepEqual(
       all.filter(({ language }) => !known.has(language)).map(({ page, line }) => `${page}:${line}`),
       [],

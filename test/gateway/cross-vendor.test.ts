@@ -172,6 +172,22 @@ describe('conversations across vendors', () => {
     }
   });
 
+  it('cache marks: at most four blocks also of a client that sends more of them to Claude', async () => {
+    const messages = [...'abcdef'].map((word) => user([marked({ type: 'text', text: word })]));
+    const system = [marked({ type: 'text', text: 's' })];
+    for (const [request, count] of [
+      [{}, 4],
+      [{ system }, 4],
+      [{ system, ...MARK }, 4],
+    ] as const) {
+      gateway.upstream.forget();
+      await gateway.post('/v1/messages', { model: 'messages/m', max_tokens: 9, messages, ...request });
+      const { body } = await gateway.upstream.request(0);
+      assert.equal(JSON.stringify(body).split('cache_control').length - 1, count);
+      assert.equal(JSON.stringify(arrayOrEmpty(body.messages).at(-1)).includes('cache_control'), true);
+    }
+  });
+
   it('cache marks: those of @ai-sdk/openai-compatible on messages, as opencode sends them', async () => {
     const provider = createOpenAICompatible({ name: 'svc', baseURL: `${gateway.url}/v1`, apiKey: KEY });
     const providerOptions = { openaiCompatible: MARK };

@@ -101,11 +101,20 @@ describe('money', () => {
               ...{ input: 1, output: 2, cache_write: 1.25, input_audio: 30, output_audio: 60, output_image: 90 },
               tiers: [{ above: 200_000, input: 2, output: 3 }],
               served: { priority: { factor: 2 }, flex: { factor: 0.5 }, fast: { factor: 2 }, us: { factor: 1.1 } },
-              fees: { web_search: 0.01 },
+              fees: {
+                web_search: 0.01,
+                file_search: 0.0025,
+                code_interpreter: 0.03,
+                x_search: 0.005,
+                image_token: 0.00004,
+              },
             },
           },
         };
-        const all = Object.entries(providers(url)).map(([id, provider]) => {
+        const { chat, ...others } = providers(url);
+        // Their answers state what they cost.
+        const stating = { openrouter: chat, perplexity: chat, xai: chat };
+        const all = Object.entries({ chat, ...others, ...stating }).map(([id, provider]) => {
           return [id, { ...JSON.parse(JSON.stringify(provider)), models }];
         });
         return { provider: Object.fromEntries(all) };
@@ -163,6 +172,8 @@ describe('money', () => {
 
   const CHAT = { prompt_tokens: 100_000, completion_tokens: 10_000 };
   const OPENAI = { input_tokens: 100_000, output_tokens: 10_000 };
+  /** Calls of xAI's tools. */
+  const USES = { web_search_calls: 2, x_search_calls: 2, code_interpreter_calls: 0, mcp_calls: 7 };
   /** Provider, reported usage, other members of the answer, USD. */
   const SERVED: readonly (readonly [provider: string, usage: object, members: object, usd: number])[] = [
     ['chat', CHAT, {}, 0.12],
@@ -178,7 +189,29 @@ describe('money', () => {
     ['messages', { ...OPENAI, speed: 'standard', service_tier: 'standard', inference_geo: 'not_available' }, {}, 0.12],
     ['messages', { ...OPENAI, inference_geo: 'us' }, {}, 0.132],
     ['messages', { ...OPENAI, server_tool_use: { web_search_requests: 10 } }, {}, 0.22],
+    ['messages', { ...OPENAI, server_tool_use: { web_search_requests: 1, web_fetch_requests: 3 } }, {}, 0.13],
+    // The vendor states the cost with the fees of its tools. Another server's word for it is not used.
+    ['openrouter', { ...CHAT, cost: 0.5 }, {}, 0.5],
+    ['perplexity', { ...CHAT, cost: { request_cost: 0.006, total_cost: 0.0073 }, num_search_queries: 3 }, {}, 0.0073],
+    ['chat', { ...CHAT, cost: { request_cost: 0.006, total_cost: 0.0073 }, num_search_queries: 3 }, {}, 0.15],
+    ['xai', { ...CHAT, cost_in_usd_ticks: 37_756_000, server_side_tool_usage_details: USES }, {}, 0.003_775_6],
+    ['xai', { ...CHAT, cost_in_usd_ticks: null, server_side_tool_usage_details: USES }, {}, 0.15],
+    ['chat', { ...CHAT, cost_in_usd_ticks: 37_756_000 }, {}, 0.12],
+    ['responses', { ...OPENAI, server_side_tool_usage_details: USES }, {}, 0.15],
+    ['chat', { ...CHAT, num_search_queries: 3 }, {}, 0.15],
+    ['chat', { ...CHAT, plugins: { search: { count: 2 } } }, {}, 0.14],
+    ['chat', { ...CHAT, cost: 'free', plugins: null, server_side_tool_usage_details: [] }, {}, 0.12],
   ];
+  const runs = (...containers: readonly string[]) =>
+    containers.map((container_id) => ({ type: 'code_interpreter_call', status: 'completed', container_id }));
+  const interpreter = (memory_limit?: string) => ({
+    tools: [{ type: 'web_search' }, { type: 'code_interpreter', container: { type: 'auto', memory_limit } }],
+  });
+  const made = (tokens: number, num_requests: number) => ({
+    image_gen: { input_tokens: 5, input_tokens_details: { image_tokens: 0, text_tokens: 5 }, output_tokens: tokens },
+    web_search: { num_requests },
+  });
+  const lookups = [{ type: 'file_search_call', status: 'completed', queries: ['a', 'b'], results: null }];
   const searches = [
     { type: 'web_search_call', status: 'completed', action: { type: 'search' } },
     { type: 'web_search_call', status: 'completed', action: { type: 'open_page' } },
@@ -186,8 +219,15 @@ describe('money', () => {
 
   for (const [provider, usage, members, usd] of [
     ...SERVED,
-    ['responses', OPENAI, { output: searches }, 0.13] as const,
-  ]) {
+    ['responses', OPENAI, { output: searches }, 0.13],
+    ['responses', OPENAI, { output: [...lookups, ...lookups, ...searches] }, 0.135],
+    ['responses', OPENAI, { output: runs('a', 'a', 'b') }, 0.18],
+    ['responses', OPENAI, { output: runs('a', 'a'), ...interpreter() }, 0.15],
+    ['responses', OPENAI, { output: runs('a'), ...interpreter('16g') }, 0.6],
+    ['responses', OPENAI, { tool_usage: made(7_024, 0) }, 0.400_96],
+    ['responses', OPENAI, { tool_usage: made(0, 3), output: searches }, 0.15],
+    ['responses', OPENAI, { tool_usage: made(0, 0) }, 0.12],
+  ] as const) {
     const what = JSON.stringify({ ...usage, ...members })
       .slice(1, -1)
       .replaceAll('"', '');
@@ -220,6 +260,9 @@ describe('money', () => {
       [{ prompt_cache_options: { ttl: '1h' } }, 0.202],
       [{ tools: [{ type: 'web_search', max_uses: 10 }] }, 0.227],
       [{ tools: [{ type: 'web_search' }] }, 0.177],
+      [{ tools: [{ type: 'image_generation', size: '1024x1024' }] }, 0.407],
+      [{ tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }, 0.14],
+      [{ tools: [{ type: 'code_interpreter', container: { type: 'auto', memory_limit: '4g' } }] }, 0.247],
       [input, 0.127],
     ];
     for (const [index, [members, usd]] of asks.entries()) {

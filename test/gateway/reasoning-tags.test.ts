@@ -19,11 +19,11 @@ describe('reasoning in the text of an upstream', () => {
     gateway = await startTestGateway({
       config: (url) => ({
         provider: {
-          ollama: { options: { baseURL: `${url}/v1` }, models },
+          ollama: { options: { baseURL: `${url}/v1` }, models: { m: {}, 'gpt-oss:20b': {} } },
           on: { options: { baseURL: `${url}/v1`, reasoningTags: true }, models },
           off: { options: { baseURL: `${url}/v1`, reasoningTags: false }, models },
           plain: { options: { baseURL: `${url}/v1` }, models },
-          family: { options: { baseURL: `${url}/v1` }, models: { 'deepseek-r1': {} } },
+          family: { options: { baseURL: `${url}/v1` }, models: { 'deepseek-r1': {}, 'openai/gpt-oss-20b': {} } },
         },
       }),
     });
@@ -50,6 +50,16 @@ describe('reasoning in the text of an upstream', () => {
   for (const client of ['chat', 'responses', 'messages'] as const) {
     for (const stream of [true, false]) {
       const how = `${client}, ${stream ? 'streamed' : 'whole'}`;
+      it(`reasoning tags: ${how}: channels of gpt-oss without special tokens are reasoning, text of other models`, async () => {
+        const text = ['ana', 'lysisI think.assistant', 'finalThe ans', 'wer is 4.'];
+        for (const model of ['ollama/gpt-oss:20b', 'family/openai/gpt-oss-20b']) {
+          const read = await answer(client, model, stream, text);
+          assert.match(read, /(?:thinking|reasoning_content|text)":"I think\."/, model);
+          assert.match(read, /(?:text|content)":"The answer is 4\."/, model);
+        }
+        assert.match(await answer(client, 'ollama/m', stream, text), /analysisI think\.assistantfinalThe/);
+      });
+
       it(`reasoning tags: ${how}: it is reasoning for the client`, async () => {
         for (const model of ['ollama/m', 'on/m', 'family/deepseek-r1']) {
           const read = await answer(client, model, stream);

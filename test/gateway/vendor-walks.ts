@@ -5,7 +5,7 @@ import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/jso
 import { BITS, type CatalogData, type CatalogRow } from '../../src/catalog/public/catalog.ts';
 import { type Script, streamFrames, wholeBody } from '../upstream/answers.ts';
 import { Refusal } from '../upstream/strict/refusal.ts';
-import { STRICT_VENDORS } from '../upstream/strict/vendors/strict-vendors.ts';
+import { STRICT_VENDORS, signCalls } from '../upstream/strict/vendors/strict-vendors.ts';
 import { checkVendor } from '../upstream/strict/vendors/vendor-refusal.ts';
 import type { ReceivedRequest } from '../upstream/upstream.ts';
 import { type Client, readStream, readWhole } from './client-answers.ts';
@@ -307,12 +307,6 @@ export class VendorWalks {
   }
 }
 
-/** Gemini signs the first call of an answer. */
-function signCalls(frame: string, seal: string): string {
-  const extra = JSON.stringify({ google: { thought_signature: seal } });
-  return frame.replace(/("tool_calls":\[\{(?:"index":0,)?)("id")/, `$1"extra_content":${extra},$2`);
-}
-
 function idOf(folder: string, kind: Step['id'], answer: number, index: number): string {
   if (folder === 'mistral') return `c${answer}x${index}`.padEnd(9, 'a').slice(0, 9);
   if (kind === 'counted') return `call_${index}`;
@@ -415,5 +409,5 @@ export async function runWalks(walks: VendorWalks, runs: number, seed: number): 
   if (!result.failed) return;
   const { counterexample, errorInstance } = result;
   const reason = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-  assert.fail(`Seed ${seed}. ${JSON.stringify(counterexample?.[0])}\n${reason}`);
+  assert.fail(`Seed ${seed}. ${reason.slice(0, 2_000)}\n${JSON.stringify(counterexample?.[0])}`);
 }

@@ -17,7 +17,7 @@ export const walksPart: SoakPart = {
       while (done < WALKS[scale] && failure === '') {
         const runs = Math.min(BATCH, WALKS[scale] - done);
         await runWalks(walks, runs, seed + done).catch((thrown: Error) => {
-          failure = thrown.message.slice(0, 500);
+          failure = thrown.message.slice(0, 4_000);
         });
         done += runs;
         progress(`${done} walks`);

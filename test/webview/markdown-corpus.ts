@@ -22,6 +22,12 @@ export const CORPUS: Readonly<Record<string, string>> = {
   'fence in a list': '1. first\n\n   ```ts\n   const a = 1;\n   ```\n\n2. second\n   ```\n   x\n   ```\n3. third',
   'fence in a quotation': '> ```js\n> let x\n> ```\n> more\n\nout',
   'Markdown in a fence': `Save it:\n\n${README}\nThat was all.\n\n## After`,
+  'Markdown with fences without a language':
+    'Save it:\n\n```md\n# T\n\nInstall:\n\n```\nnpm i\n```\n\nRun:\n```\nnpm start\n```\n```js\nx();\n```\n## End\n```\nThat was all.',
+  'Markdown with a tree, then a block':
+    '```markdown\n## Files\n\n```\nsrc/\n  a.ts\n```\n\n```\n\nAnd run:\n\n```\nls\n```\nout',
+  'Markdown that ends after a blank line':
+    '```markdown\n# T\n\n```\n\nAnd run:\n\n```\nls\n```\nout\n\n```md\n\n```\n   ',
   'Markdown in a fence without an end': '```markdown\n# T\n\n```bash\nnpm i\n```\nThe end.',
   'Markdown in a fence in a list':
     '1. Save it:\n\n   ```md\n   # T\n   ```js\n   run();\n   ```\n   The end.\n   ```\n2. next',

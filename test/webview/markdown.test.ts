@@ -140,6 +140,23 @@ describe('Markdown that arrives in pieces', () => {
     assert.deepEqual(await found(text, 'h2'), []);
   });
 
+  const TREE = '# T\n\n## Files\n\n```\nsrc/\n  a.ts\n```\n\nRun:\n```\nnpm start\n```\n\n```js\nx();\n```\n\nEnd.';
+  /** Answers, and the texts of their blocks. */
+  const BARE: Readonly<Record<string, readonly [answer: string, ...blocks: readonly string[]]>> = {
+    'a tree, a command and a block with a language': [`Save:\n\n\`\`\`markdown\n${TREE}\n\`\`\`\n\nDone.`, TREE],
+    'a file at the end of the answer': [`\`\`\`md\n${TREE}\n\`\`\``, TREE],
+    'a file, then a block of the answer': ['```md\n# T\n```\n\nRun:\n\n```\nls\n```\n\nEnd.', '# T', 'ls'],
+    'a file that ends after a blank line, then a block': ['```md\n# T\n\n```\n\nRun:\n\n```\nls\n```', '# T\n', 'ls'],
+    'no text after the fence': ['```md\n# T\n\n```\n```\nEnd.\n', '# T\n', 'End.'],
+    'code that is no Markdown': ['```sh\necho:\n\n```\nls\n```\n', 'echo:\n', ''],
+    'a longer fence outside': ['````md\nRun:\n\n```\nls\n```\n````\nEnd.', 'Run:\n\n```\nls\n```'],
+  };
+  for (const [name, [answer, ...blocks]] of Object.entries(BARE)) {
+    it(`Markdown: fences without a language in a file: ${name}`, async () => {
+      assert.deepEqual(await found(answer, 'pre code'), blocks);
+    });
+  }
+
   const NO_FORMULAS = [
     'It costs $5 and $10.',
     'Between $5, or 10$ a month.',

@@ -4,6 +4,7 @@ import { codeOfAnswer, onlyBlock, textOfAnswer } from '../../src/wire/answer-con
 const OLD = 'export function add(a, b) {\n  return a - b;\n}';
 const NEW = 'export function add(a, b) {\n  return a + b;\n}';
 const FENCED = `\`\`\`ts\n${NEW}\n\`\`\``;
+const TREE = '# Title\n\nFiles:\n\n```\nsrc/\n```\n\nThe end.';
 const MARKDOWN = '# Title\n\n```sh\nnpm i\n```\n\nThe end.';
 
 describe('the code of an answer', () => {
@@ -26,6 +27,7 @@ describe('the code of an answer', () => {
     ['several blocks', `${FENCED}\n\nOr this:\n\n${FENCED}`, undefined],
     ['an empty answer for code', '', undefined],
     ['a whole Markdown file', `Here it is:\n\n\`\`\`markdown\n${MARKDOWN}\n\`\`\``, MARKDOWN, '# Old\n'],
+    ['a Markdown file with a bare fence', `\`\`\`md\n${TREE}\n\`\`\`\n\nSave it.`, TREE, '# Old\n'],
     ['a bare Markdown file', MARKDOWN, MARKDOWN, '# Old\n\n```sh\nls\n```\n'],
     ['a Markdown file in a fence for one with fences', `\`\`\`md\n${MARKDOWN}\n\`\`\``, MARKDOWN, '```sh\nls\n```'],
     [

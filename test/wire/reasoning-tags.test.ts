@@ -54,6 +54,55 @@ const CASES: readonly Case[] = [
   ['blanks', 'no', '  a ', '', '  a '],
 ];
 
+/** Answers of gpt-oss through servers that drop the special tokens. */
+const BARE_CASES: readonly Case[] = [
+  [
+    'analysis and final',
+    'no',
+    'analysisWe need "four". And else.assistantfinalfour',
+    'We need "four". And else.',
+    'four',
+  ],
+  [
+    'the same where it may start inside',
+    'probably',
+    "analysisUser asks 'hi'...assistantfinalHello!",
+    "User asks 'hi'...",
+    'Hello!',
+  ],
+  ['final only', 'no', 'assistantfinalThe answer is 4.', '', 'The answer is 4.'],
+  ['analysis that was cut off', 'no', 'analysisWe need to', 'We need to', ''],
+  [
+    'three channels',
+    'no',
+    'analysisA.assistantcommentaryI look.assistantanalysisB.assistantfinalC',
+    'A.B.',
+    'I look.C',
+  ],
+  [
+    'a call stays visible',
+    'no',
+    'analysisA.assistantcommentary to=functions.f json{}',
+    'A.',
+    'commentary to=functions.f json{}',
+  ],
+  ['a missing first word', 'probably', 'We do it.assistantfinalApplied', 'We do it.', 'Applied'],
+  ['special tokens', 'no', '<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>c', 'a', 'c'],
+  ['prose that starts with the word', 'no', 'analysis of the code: it works', '', 'analysis of the code: it works'],
+  ['prose in lower case', 'probably', 'analysisof assistantfinal.', '', 'analysisof assistantfinal.'],
+  ['a heading', 'no', 'Analysis\n\nIt works.', '', 'Analysis\n\nIt works.'],
+  [
+    'prose about the words',
+    'probably',
+    'It prints `assistantfinal` and “assistantfinal”.',
+    '',
+    'It prints `assistantfinal` and “assistantfinal”.',
+  ],
+  ['an identifier', 'no', 'assistantfinalizer.run()', '', 'assistantfinalizer.run()'],
+  ['the start of a word', 'no', 'assist', '', 'assist'],
+  ['the word alone', 'no', 'analysis', '', 'analysis'],
+];
+
 function joined(pieces: readonly { readonly kind: string; readonly text: string }[], kind: string): string {
   return pieces.map((piece) => (piece.kind === kind ? piece.text : '')).join('');
 }
@@ -68,6 +117,21 @@ describe('reasoning in the text of an answer', () => {
         assert.equal(joined(found, 'reasoning'), reasoning, JSON.stringify(pieces));
         assert.equal(joined(found, 'text'), answer, JSON.stringify(pieces));
       }
+    });
+  }
+
+  for (const [name, startsInside, text, reasoning, answer] of BARE_CASES) {
+    it(`reasoning tags: channels without special tokens: ${name}: split at each place and at all`, () => {
+      const splits = [...Array(text.length + 1).keys()].map((at) => [text.slice(0, at), text.slice(at)]);
+      for (const pieces of [[...text], ...splits]) {
+        const splitter = new ReasoningSplitter(startsInside, true);
+        const found = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
+        assert.equal(joined(found, 'reasoning'), reasoning, JSON.stringify(pieces));
+        assert.equal(joined(found, 'text'), answer, JSON.stringify(pieces));
+      }
+      if (reasoning === '' || text.startsWith('<')) return;
+      const other = new ReasoningSplitter('no');
+      assert.equal(joined([...other.push(text), ...other.end()], 'text'), text, 'only of gpt-oss');
     });
   }
 

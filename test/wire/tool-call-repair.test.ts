@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
+import type { AssistantPart, Conversation, UserPart } from '../../src/wire/conversation.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { repairBody } from '../../src/wire/tools/body-repair.ts';
@@ -14,7 +15,7 @@ import {
   repairConversation,
 } from '../../src/wire/tools/tool-call-repair.ts';
 
-/** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
+/** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. `x~2` is x with the argument 2. */
 function history(format: FormatName, steps: string): JsonObject {
   const items = steps.split(' ').flatMap((step) => {
     const [kind = '', list = ''] = step.split(':');
@@ -23,28 +24,40 @@ function history(format: FormatName, steps: string): JsonObject {
   return { model: 'm', [format === 'responses' ? 'input' : 'messages']: items, custom_field: { kept: true } };
 }
 
+const idOf = (text: string): string => text.replace(/~.*$/, '');
+const inputOf = (text: string): JsonObject => (text.includes('~') ? { n: text.replace(/^.*~/, '') } : {});
+
 const writers: Record<FormatName, (kind: string, ids: string[]) => JsonObject[]> = {
   'chat-completions': (kind, ids) => {
-    if (kind === 'r') return ids.map((id) => ({ role: 'tool', tool_call_id: id, content: `result ${id}` }));
+    if (kind === 'r') return ids.map((id) => ({ role: 'tool', tool_call_id: idOf(id), content: `result ${id}` }));
     if (kind === 'u') return [{ role: 'user', content: 'word' }];
-    const tool_calls = ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } }));
+    const tool_calls = ids.map((id) => ({
+      id: idOf(id),
+      type: 'function',
+      function: { name: 'f', arguments: JSON.stringify(inputOf(id)) },
+    }));
     return [{ role: 'assistant', content: 'said', ...(ids.length > 0 ? { tool_calls } : {}) }];
   },
   messages: (kind, ids) => {
     if (kind === 'u') return [{ role: 'user', content: 'word' }];
     if (kind === 'r') {
       return [
-        { role: 'user', content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: `result ${id}` })) },
+        {
+          role: 'user',
+          content: ids.map((id) => ({ type: 'tool_result', tool_use_id: idOf(id), content: `result ${id}` })),
+        },
       ];
     }
-    const calls = ids.map((id) => ({ type: 'tool_use', id, name: 'f', input: {} }));
+    const calls = ids.map((id) => ({ type: 'tool_use', id: idOf(id), name: 'f', input: inputOf(id) }));
     return [{ role: 'assistant', content: [{ type: 'text', text: 'said' }, ...calls] }];
   },
   responses: (kind, ids) => {
     if (kind === 'u') return [{ role: 'user', content: 'word' }];
-    if (kind === 'r') return ids.map((id) => ({ type: 'function_call_output', call_id: id, output: `result ${id}` }));
+    if (kind === 'r')
+      return ids.map((id) => ({ type: 'function_call_output', call_id: idOf(id), output: `result ${id}` }));
     const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'said' }] };
-    return [said, ...ids.map((id) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' }))];
+    const input = (id: string): string => JSON.stringify(inputOf(id));
+    return [said, ...ids.map((id) => ({ type: 'function_call', call_id: idOf(id), name: 'f', arguments: input(id) }))];
   },
 };
 
@@ -71,6 +84,8 @@ function shorthand(format: FormatName, body: JsonObject): string {
   }
   return steps.join(' ');
 }
+
+type Part = AssistantPart | UserPart;
 
 const NAMES: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 
@@ -224,6 +239,42 @@ describe('tool-call repair on a conversation', () => {
         else assert.equal(shorthand('chat-completions', FORMATS['chat-completions'].writeRequest(result)), repaired);
       });
     }
+  }
+
+  /** Histories in which calls of a turn share an id, and the arguments of the calls that stay. */
+  const SHARED: readonly (readonly [history: string, calls: string])[] = [
+    ['u a:x~1,x~2 r:x~1,x~2', '1 2'],
+    ['u a:x~1,x~2,x~3 r:x~1,x~2,x~3 u', '1 2 3'],
+    ['u a:y,x~1,x~2 r:y,x~1 r:x~2 a:x~1 r:x~1', '1 2 1'],
+    ['u a:x~1,x~1,x~2 r:x~1,x~2', '1 2'],
+    // The client has kept one result only, so the second call was not run.
+    ['u a:x~1,x~2 r:x~1 u', '1'],
+  ];
+  for (const format of NAMES) {
+    it(`tool-call repair: ${format}: different calls with one id and a result each are two calls`, () => {
+      for (const [given, calls] of SHARED) {
+        const pairs = (conversation: Conversation): string[] => {
+          const parts = conversation.turns.flatMap((turn): Part[] => (turn.role === 'system' ? [] : [...turn.parts]));
+          const results = new Map(
+            parts.flatMap((part) => (part.type === 'tool-result' ? [[part.id, JSON.stringify(part.content)]] : [])),
+          );
+          return parts.flatMap((part) => {
+            const [, n] = part.type === 'tool-call' ? (/"n":"(.)"/.exec(part.arguments) ?? []) : [];
+            if (part.type !== 'tool-call' || n === undefined) return [];
+            assert.match(results.get(part.id) ?? '', new RegExp(`result x~${n}`), given);
+            return n;
+          });
+        };
+        const read = FORMATS[format].readRequest(history(format, given));
+        assert.equal(pairs(repairConversation(read)).join(' '), calls, given);
+        assert.equal(pairs(normalizeIds(repairConversation(read), MISTRAL_IDS)).join(' '), calls, given);
+        for (const ids of [undefined, MISTRAL_IDS, ANTHROPIC_IDS]) {
+          const { body } = repairBody(format, history(format, given), ids && { ids });
+          assert.equal(pairs(FORMATS[format].readRequest(body)).join(' '), calls, given);
+          assert.equal(repairBody(format, body, ids && { ids }).body, body, given);
+        }
+      }
+    });
   }
 
   it('normalizeIds: replaces an invalid id by a hash of the whole id', () => {

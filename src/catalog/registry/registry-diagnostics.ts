@@ -107,7 +107,7 @@ function unusable(
   if (callable) return undefined;
   const problem = formatMessage(text);
   if (npm !== undefined && !npm.reference && !PACKAGES.has(npm.value)) {
-    const [near] = nearMisses(npm.value, PACKAGES.keys());
+    const near = nearMisses(npm.value, PACKAGES.keys()).find((name) => !npm.value.startsWith(`${name}-`));
     const at = { origin: npm.origin, length: npm.value.length + 2 };
     return warning(at, `provider.${id}.npm`, 'unknown-package', problem, near);
   }
@@ -140,6 +140,7 @@ function findModel(
 ): Diagnostic | undefined {
   if (configured === undefined || configured.reference || registry.find(configured.value)) return undefined;
   const { value } = configured;
+  if (!value.includes('/')) return withProvider(key, configured, registry);
   const id = value.slice(0, value.indexOf('/'));
   const provider = registry.providers.get(id);
   const at = { origin: configured.origin, length: value.length + 2 };
@@ -157,6 +158,16 @@ function findModel(
     [...provider.models.values()].map(({ ref }) => ref),
   );
   return warning(at, key, 'unknown-model', withHint(`There is no model \`${value}\`.`, near), near);
+}
+
+/** A model without its provider is an error of its own. The models with this id are known only here. */
+function withProvider(key: string, { value, origin }: ConfiguredModel, registry: Registry): Diagnostic | undefined {
+  const wanted = value.toLowerCase();
+  const named = [...registry.models.values()].filter((model) => model.key.toLowerCase() === wanted);
+  const [model] = named;
+  if (model === undefined || named.length > 1) return undefined;
+  const at = { origin, length: value.length + 2 };
+  return warning(at, key, 'unknown-model', withHint(`\`${value}\` has no provider.`, model.ref), model.ref);
 }
 
 function withHint(message: string, near: string | undefined): string {

@@ -8,7 +8,15 @@ import { removableEntry, type Validated, validateSteps } from '../schema/validat
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
-import { mergeTrees, type ObjectTree, type Place, type Replacement, replaceNodes, toTree } from '../settings/tree.ts';
+import {
+  mergeTrees,
+  nodeAt,
+  type ObjectTree,
+  type Place,
+  type Replacement,
+  replaceNodes,
+  toTree,
+} from '../settings/tree.ts';
 import { isAllowed, readAllowedFolders } from './allowed-folders.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
@@ -278,7 +286,7 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
   const usable = replaceNodes(resolved.tree, resolved.absent.flatMap(consequence));
   const broken = new Set(resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.')));
   const validated = await runInSlices(validateSteps(usable));
-  const marks = validated.removed.flatMap((each) => addressMark(each) ?? []);
+  const marks = validated.removed.flatMap((each) => addressMark(each, validated.tree) ?? []);
   const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
   // The `null` that marks a failed reference is not the user's text. The reference has its own diagnostic.
   const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
@@ -290,7 +298,14 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
 }
 
 /** Stops a provider whose address is wrong, or was written under another name. */
-function addressMark({ path, place, breaksAddress }: Validated['removed'][number]): Replacement | undefined {
+function addressMark(
+  { path, place, breaksAddress }: Validated['removed'][number],
+  tree: ObjectTree,
+): Replacement | undefined {
+  // `options.baseURL` overrides `api`.
+  if (path[0] === 'provider' && path[2] === 'api' && nodeAt(tree, [...path.slice(0, 2), 'options', 'baseURL'])) {
+    return undefined;
+  }
   if (decidesAddress(path)) return brokenAddress({ path, place });
   // A restriction that can't be read is not none.
   if (path[0] === 'localOnly') return { path: ['localOnly'], node: { type: 'scalar', place, value: true } };

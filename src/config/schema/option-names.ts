@@ -73,6 +73,13 @@ export const UNUSED_OPTIONS: ReadonlySet<string> = new Set([
   'fetch',
   'generateId',
   'name',
+  // Bedrock, Vertex, Kilo and LiteLLM.
+  'region',
+  'profile',
+  'location',
+  'kilocodeToken',
+  'kilocodeOrganizationId',
+  'litellmProxy',
 ]);
 
 /** Fields of models in other tools’ files without effect here: the public catalog has them. */
@@ -92,7 +99,7 @@ export const UNUSED_MODEL_KEYS: ReadonlySet<string> = new Set([
 export const FOREIGN_SECTIONS: ReadonlySet<string> = new Set(
   splitWords(`
     agent attachment autoshare autoupdate command compaction default_agent enterprise experimental formatter
-    instructions keybinds layout logLevel lsp mcp mode permission plugin server share skills small_model snapshot
+    instructions keybinds layout logLevel lsp mcp mode permission plugin plugins server share skills small_model snapshot
     theme tools tui username watcher
   `),
 );

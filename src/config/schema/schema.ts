@@ -84,6 +84,10 @@ const cost = z
   .strictObject({
     ...rates,
     tiers: z.array(priceTier).optional().describe('Prices of the whole request above a number of input tokens.'),
+    context_over_200k: z
+      .record(z.string(), price)
+      .optional()
+      .describe('Prices above 200,000 tokens of input, as in models.dev.'),
     served: z
       .record(z.string(), servedPrices)
       .optional()

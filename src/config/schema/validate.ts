@@ -195,6 +195,10 @@ function hintFor(schema: JSONSchema.BaseSchema, path: readonly string[]): { hint
   const level = path.slice(0, -1);
   const below = knownKeys(schema, level).find((part) => knownKeys(schema, [...level, part]).includes(key));
   if (below !== undefined) return { hint: ` Write it in \`${below}\`.` };
+  // The keys of a provider are the same for each id.
+  if (level.length === 0 && knownKeys(schema, ['provider', 'id']).includes(key)) {
+    return { hint: ' Write it in `provider.<id>`.' };
+  }
   const above = level.slice(0, -1);
   const isAbove = level.length > 0 && knownKeys(schema, above).includes(key);
   if (isAbove) return { hint: ` Write it one level higher, beside \`${level.at(-1)}\`.` };

@@ -73,7 +73,7 @@ function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
   return defined({
     ...readRates(value),
-    tiers: readTiers(value.tiers),
+    tiers: readTiers(value.tiers) ?? readLongContext(value.context_over_200k),
     served: readByName(value.served, (rule) => {
       const fields = objectOrEmpty(rule);
       return defined({ ...readRates(fields), factor: number(fields.factor) });
@@ -94,6 +94,11 @@ function readRates(fields: JsonObject) {
     outputImage: number(fields.output_image),
     reasoning: number(fields.reasoning),
   });
+}
+
+/** models.dev and opencode: prices of requests with more than 200,000 tokens of input. */
+function readLongContext(value: unknown): readonly PriceTier[] | undefined {
+  return isObject(value) ? readTiers([{ ...value, above: 200_000 }]) : undefined;
 }
 
 function readTiers(value: unknown): readonly PriceTier[] | undefined {

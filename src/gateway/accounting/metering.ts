@@ -166,8 +166,11 @@ interface Charged {
   readonly prices: string | undefined;
 }
 
+/** Providers whose answers state what they cost, with the fees of tools (`readReportedUsage`). */
+const STATES_COST: ReadonlySet<string> = new Set(['openrouter', 'perplexity', 'xai']);
+
 /**
- * USD; undefined if no price is known. The cost that OpenRouter reports overrides our prices. Otherwise the price is
+ * USD; undefined if no price is known. The cost that a vendor of `STATES_COST` reports overrides our prices. Otherwise the price is
  * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
  */
 function computeCost(
@@ -178,7 +181,8 @@ function computeCost(
   estimated: boolean,
 ): Charged {
   const own = model.cost && computePrice(model.cost, usage);
-  if (model.endpoint.kind === 'openrouter' && usage.cost !== undefined) {
+  const states = model.endpoint.kind === 'openrouter' || STATES_COST.has(model.provider);
+  if (states && usage.cost !== undefined) {
     const charged = cappedCost(usage.cost, usage);
     if (charged < usage.cost) {
       const fields = { id: context.id, model: model.ref, cost: usage.cost, counted_cost: charged };

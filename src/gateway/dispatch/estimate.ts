@@ -42,11 +42,14 @@ export function estimateRequest(context: RequestContext, model: EstimatedModel, 
   const most = limit?.output || UNKNOWN_LIMIT.output;
   const usage = { input: mostTextTokens(text) + media.tokens, output: Math.min(output ?? most, most) };
   const prices = dearest(cost, usage, [...demands.served, ...servedOf(options)]);
-  const searches = demands.searches * 1_000_000 * (prices.fees?.web_search ?? 0);
+  const fees = Object.entries(demands.calls).reduce(
+    (sum, [name, count]) => sum + count * (prices.fees?.[name] ?? 0),
+    0,
+  );
   const micro =
     usage.input * highestInput(prices, { audio: demands.audioInput, longCache: demands.longCache }) +
     usage.output * highestOutput(prices, demands) +
-    searches;
+    fees * 1_000_000;
   return { tokens, nano: Math.max(1, toNano(micro / 1_000_000)) };
 }
 
@@ -59,7 +62,7 @@ const NO_DEMANDS: PriceDemands = {
   audioInput: false,
   audioOutput: false,
   imageOutput: false,
-  searches: 0,
+  calls: {},
 };
 
 /** A service tier that the configuration of the model sends with each request. */

@@ -1,4 +1,5 @@
 import { arrayOrEmpty, finiteNumber, isObject, type JsonObject } from '../../base/json.ts';
+import { containerSize, IMAGE_TOKEN } from '../../wire/billed-extras.ts';
 
 /** Features of a request that have other prices than its tokens. */
 export interface PriceDemands {
@@ -9,15 +10,18 @@ export interface PriceDemands {
   readonly audioInput: boolean;
   readonly audioOutput: boolean;
   readonly imageOutput: boolean;
-  /** Searches that the vendor may make. */
-  readonly searches: number;
+  /** Calls of tools that the vendor may make, by the name of their fee. */
+  readonly calls: Readonly<Record<string, number>>;
 }
 
 /** Searches of a request that does not limit them. Most answers need fewer. */
 const USUAL_SEARCHES = 5;
-const MARKS = ['service_tier', '"speed"', 'inference_geo', '1h"', 'audio', 'image', 'web_search'].map((mark) =>
-  Buffer.from(mark),
-);
+/** Tokens of the largest image (OpenAI, "Image generation", high quality), rounded up. */
+const LARGE_IMAGE = 7_000;
+const MARKS = [
+  ...['service_tier', '"speed"', 'inference_geo', '1h"', 'audio', 'image', 'web_search', 'file_search'],
+  'code_interpreter',
+].map((mark) => Buffer.from(mark));
 
 /** @returns undefined for most requests, which ask for nothing with a price of its own. */
 export function readPriceDemands(bytes: Buffer, body: JsonObject): PriceDemands | undefined {
@@ -32,16 +36,23 @@ export function readPriceDemands(bytes: Buffer, body: JsonObject): PriceDemands 
     audioInput: audio !== undefined && bytes.includes(audio),
     audioOutput: outputs.includes('audio'),
     imageOutput: outputs.includes('image'),
-    searches: countSearches(body),
+    calls: countCalls(body),
   };
 }
 
-/** The search tools of the three formats; `web_search_options` is that of OpenAI's search models. */
-function countSearches(body: JsonObject): number {
-  const limits = arrayOrEmpty(body.tools).flatMap((tool) => {
-    if (!isObject(tool) || typeof tool.type !== 'string' || !tool.type.startsWith('web_search')) return [];
-    return Math.max(0, finiteNumber(tool.max_uses) ?? USUAL_SEARCHES);
-  });
-  if (isObject(body.web_search_options)) limits.push(1);
-  return limits.reduce((sum, limit) => sum + limit, 0);
+/** The tools of the three formats; `web_search_options` is that of OpenAI's search models. */
+function countCalls(body: JsonObject): Record<string, number> {
+  const calls: Record<string, number> = {};
+  const add = (name: string, count: number): void => {
+    calls[name] = (calls[name] ?? 0) + count;
+  };
+  for (const tool of arrayOrEmpty(body.tools)) {
+    if (!isObject(tool) || typeof tool.type !== 'string') continue;
+    const search = /^(?:web|file)_search/.exec(tool.type)?.[0];
+    if (search !== undefined) add(search, Math.max(0, finiteNumber(tool.max_uses) ?? USUAL_SEARCHES));
+    if (tool.type === 'code_interpreter') add(tool.type, containerSize(tool));
+    if (tool.type === 'image_generation') add(IMAGE_TOKEN, LARGE_IMAGE);
+  }
+  if (isObject(body.web_search_options)) add('web_search', 1);
+  return calls;
 }

@@ -63,13 +63,13 @@ export const FAMILY_PROFILES: readonly Profile[] = [
   },
   {
     name: 'Models with reasoning in their text',
-    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /^(?:magistral|qwen3|glm-4\.[5-9]|gpt-oss)/i),
+    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /^(?:magistral|qwen3|glm-4\.[5-9])/i),
     rows: [
       row(
         'reasoningTags',
         'split',
         'reasoning in tags at the start of an answer is split from its text',
-        'model cards of Qwen3, Magistral (`[THINK]`) and gpt-oss (openai/harmony)',
+        'model cards of Qwen3 and Magistral (`[THINK]`)',
       ),
     ],
   },
@@ -106,5 +106,17 @@ export const FAMILY_PROFILES: readonly Profile[] = [
     name: 'gpt-oss',
     covers: ({ id }) => named(id, /^gpt-oss/i),
     rows: [row('efforts', ['low', 'medium', 'high'], 'efforts `low` to `high`', 'openai/gpt-oss, "Reasoning effort"')],
+  },
+  {
+    name: 'gpt-oss on other servers',
+    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /gpt-oss/i),
+    rows: [
+      row(
+        'reasoningTags',
+        'channels',
+        'channels at the start of an answer are split from its text, also without special tokens (`analysis…assistantfinal…`)',
+        'openai/harmony; sgl-project/sglang#9190',
+      ),
+    ],
   },
 ];

@@ -1,19 +1,20 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { typeOfData } from '../../wire/media.ts';
+import { limitCacheMarks } from '../../wire/messages/cache-marks.ts';
 import { isAttribution } from '../../wire/messages/read-request.ts';
 import { isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blocks.ts';
 import type { Rules } from './rules.ts';
 
 /**
  * Changes a body that the client wrote for Messages to the rules of the upstream: the type of images is that of their
- * bytes, and only Anthropic gets Claude Code's line for its servers. Returns the same object if nothing changes.
+ * bytes, only Anthropic gets Claude Code's line for its servers, and at most four blocks have a cache mark. Returns the same object if nothing changes.
  */
 export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {
   const { attribution, serverTools } = rules;
   const { system, messages } = body;
   const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
   const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
-  const changed = fitted === messages ? body : { ...body, messages: fitted };
+  const changed = limitCacheMarks(fitted === messages ? body : { ...body, messages: fitted });
   if (attribution === 'kept' || !Array.isArray(system) || !system.some(isAttribution)) return changed;
   const { system: _, ...rest } = changed;
   const kept = system.filter((block) => !isAttribution(block));

@@ -70,9 +70,11 @@ export interface Rules {
   readonly images?: readonly string[];
   /**
    * Reasoning in tags at the start of an answer's text. `split`: also in answers that are forwarded in their own format.
-   * `translated`: only if the answer is converted anyway. `starts-inside`: as `split`, and the opening tag may be missing.
+   * `translated`: only if the answer is converted anyway. `channels`: as `split`, and
+   * the channels of gpt-oss may be without special tokens. `starts-inside`: as `split`, and the opening tag may be
+   * missing.
    */
-  readonly reasoningTags: 'none' | 'translated' | 'split' | 'starts-inside';
+  readonly reasoningTags: 'none' | 'translated' | 'split' | 'channels' | 'starts-inside';
   /** Calls that a model writes into the text of its answer become calls. */
   readonly toolCallsInText: boolean;
 }

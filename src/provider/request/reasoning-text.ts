@@ -9,13 +9,13 @@ type ReasoningModel = Pick<Model, 'endpoint' | 'id' | 'provider' | 'reasoning'>;
 export function splitReasoning(model: ReasoningModel, format: Format, reasons: boolean): Format {
   const how = tagsOf(model);
   if (how === 'none') return format;
-  return withReasoningTags(format, startsInside(how, model, reasons));
+  return withReasoningTags(format, startsInside(how, model, reasons), how === 'channels');
 }
 
 /** Whether answers that are forwarded in their own format must be read, to split their reasoning. */
 export function hasReasoningText(model: ReasoningModel): boolean {
   const how = tagsOf(model);
-  return how === 'split' || how === 'starts-inside';
+  return how === 'split' || how === 'channels' || how === 'starts-inside';
 }
 
 type Tags = ReturnType<typeof rulesOf>['reasoningTags'];
@@ -25,12 +25,12 @@ function tagsOf(model: ReasoningModel): Tags {
   const { reasoningTags } = model.endpoint;
   if (reasoningTags === false) return 'none';
   const known = rulesOf(model).reasoningTags;
-  return reasoningTags === true && known !== 'starts-inside' ? 'split' : known;
+  return reasoningTags === true && (known === 'none' || known === 'translated') ? 'split' : known;
 }
 
 /** A model that reasons, on a server that does not separate reasoning, may start inside it. */
 function startsInside(how: Tags, { reasoning }: ReasoningModel, reasons: boolean): StartsInside {
   if (!reasons) return 'no';
   if (how === 'starts-inside') return 'probably';
-  return how === 'split' && reasoning ? 'probably' : 'no';
+  return how !== 'translated' && reasoning ? 'probably' : 'no';
 }

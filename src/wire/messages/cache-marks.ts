@@ -1,29 +1,44 @@
-import { arrayOrEmpty, isObject } from '../../base/json.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 
 /** "A maximum of 4 blocks with cache_control may be provided" (Anthropic, "Prompt caching"). */
 const MAX_MARKS = 4;
 
-interface MarkedBody {
-  /** The mark of the whole request takes one of the four (Anthropic, "Automatic caching"). */
-  readonly cache_control?: unknown;
-  readonly tools?: unknown;
-  readonly system?: unknown;
-  readonly messages: readonly Readonly<Record<string, unknown>>[];
+/**
+ * Removes cache breakpoints from a body that has too many; a body with few is returned as it is. The last one of tools
+ * and system prompt stays, because they are the same in every conversation, and the last ones of the messages, which
+ * cover the longest prompt.
+ */
+export function limitCacheMarks(body: JsonObject): JsonObject {
+  return tooMany(marksOf(body)) ? withFewMarks(structuredClone(body)) : body;
 }
 
-/**
- * Removes cache breakpoints from a body that has too many. The last one of tools and system prompt stays, because they
- * are the same in every conversation, and the last ones of the messages, which cover the longest prompt.
- */
-export function limitCacheMarks(body: MarkedBody): void {
-  const fixed = [...marked(body.tools), ...marked(body.system)];
-  const moving = body.messages.flatMap(({ content }) => marked(content));
-  const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
-  if (fixed.length + moving.length <= most) return;
+interface Marks {
+  /** Blocks of tools and system prompt, and of messages. */
+  readonly fixed: readonly Record<string, unknown>[];
+  readonly moving: readonly Record<string, unknown>[];
+  readonly most: number;
+}
+
+/** The mark of the whole request takes one of the four (Anthropic, "Automatic caching"). */
+function marksOf({ tools, system, messages, cache_control }: JsonObject): Marks {
+  return {
+    fixed: [...marked(tools), ...marked(system)],
+    moving: arrayOrEmpty(messages).flatMap((message) => marked(objectOrEmpty(message).content)),
+    most: cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1,
+  };
+}
+
+function tooMany({ fixed, moving, most }: Marks): boolean {
+  return fixed.length + moving.length > most;
+}
+
+function withFewMarks(body: JsonObject): JsonObject {
+  const { fixed, moving, most } = marksOf(body);
   const kept = new Set([...fixed.slice(-1), ...moving.slice(-(most - Math.min(fixed.length, 1)))]);
   // Messages without enough breakpoints leave more to the system prompt.
   for (const block of fixed.toReversed()) if (kept.size < most) kept.add(block);
   for (const block of [...fixed, ...moving]) if (!kept.has(block)) delete block.cache_control;
+  return body;
 }
 
 /** The blocks with a breakpoint in order, also inside tool results. */

@@ -63,8 +63,7 @@ export function writeMessagesRequest(conversation: Conversation): Body {
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: ownEntry(SERVICE_TIERS, conversation.serviceTier ?? ''),
   });
-  limitCacheMarks(body);
-  return { ...body, ...conversation.extra?.messages };
+  return { ...limitCacheMarks(body), ...conversation.extra?.messages };
 }
 
 /** Temperature is limited to 0 to 1. Only temperature or `top_p` is sent: newer models reject both together. */

@@ -11,7 +11,14 @@ import { splitWords } from '../../base/split-words.ts';
 import type { FormatName } from '../format-name.ts';
 import { toolInput } from '../messages/tool-input.ts';
 import { OwnReasoning, withoutLostThinking } from './own-reasoning.ts';
-import { type IdRule, PLACEHOLDER_RESULT, type RepairChange, UpstreamIds } from './tool-call-repair.ts';
+import {
+  type IdRule,
+  type IdUse,
+  PLACEHOLDER_RESULT,
+  type RepairChange,
+  separateIds,
+  UpstreamIds,
+} from './tool-call-repair.ts';
 
 export interface RepairedBody {
   /** The repaired body, or the same object if nothing changed. */
@@ -37,7 +44,8 @@ export function repairBody(format: FormatName, body: JsonObject, rules: BodyRule
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
-  const paired = repair.pair(format, repair.ownReasoning(format, items, rules.issuer));
+  const own = repair.ownReasoning(format, items, rules.issuer);
+  const paired = repair.pair(format, separateBodyIds(format, own, repair.changes));
   const called = rules.callArguments === 'object' ? repair.objectArguments(format, paired) : paired;
   const named = rules.ids ? normalizeBodyIds(format, called, rules.ids, repair.changes) : called;
   if (repair.changes.length === 0 && !repair.unmarked) return { body, changes: [] };
@@ -305,27 +313,50 @@ function normalizeBodyIds(
   changes: RepairChange[],
 ): readonly unknown[] {
   const ids = new UpstreamIds(rule, changes);
-  const rename = (value: unknown, field: string, call: boolean): unknown => {
+  return renameIds(format, items, ({ id, call }) => (call === undefined ? ids.nameResult(id) : ids.nameCall(id)));
+}
+
+/** Gives each of several calls of a turn an id of its own. */
+function separateBodyIds(format: FormatName, items: readonly unknown[], changes: RepairChange[]): readonly unknown[] {
+  const uses: IdUse[] = [];
+  renameIds(format, items, (use) => {
+    uses.push(use);
+    return use.id;
+  });
+  const names = separateIds(uses);
+  if (names === undefined) return items;
+  let at = 0;
+  return renameIds(format, items, ({ id }) => {
+    const name = names[at++] ?? id;
+    if (name !== id) changes.push({ kind: 'shared-id', id });
+    return name;
+  });
+}
+
+/** Renames the ids of calls and results in order. */
+function renameIds(format: FormatName, items: readonly unknown[], nameOf: (use: IdUse) => string): readonly unknown[] {
+  const rename = (value: unknown, field: string, call?: (object: JsonObject) => unknown): unknown => {
     const object = objectOrEmpty(value);
     const id = object[field];
     if (typeof id !== 'string') return value;
-    const name = call ? ids.nameCall(id) : ids.nameResult(id);
+    const name = nameOf(call === undefined ? { id } : { id, call: JSON.stringify(call(object)) ?? '' });
     return name === id ? value : { ...object, [field]: name };
   };
   return items.map((value) => {
     const item = objectOrEmpty(value);
     if (format === 'responses') {
       const call = ownEntry(CALL_OUTPUTS, String(item.type)) !== undefined;
-      return call || isCallOutput(item.type) ? rename(value, 'call_id', call) : value;
+      if (call) return rename(value, 'call_id', ({ name, arguments: text, input }) => [name, text, input]);
+      return isCallOutput(item.type) ? rename(value, 'call_id') : value;
     }
     if (format === 'chat-completions') {
-      if (item.role === 'tool') return rename(value, 'tool_call_id', false);
-      return mapList(value, 'tool_calls', (call) => rename(call, 'id', true));
+      if (item.role === 'tool') return rename(value, 'tool_call_id');
+      return mapList(value, 'tool_calls', (call) => rename(call, 'id', (object) => object.function ?? object.custom));
     }
     return mapList(value, 'content', (block) => {
       const { type } = objectOrEmpty(block);
-      if (type === 'tool_use') return rename(block, 'id', true);
-      return type === 'tool_result' ? rename(block, 'tool_use_id', false) : block;
+      if (type === 'tool_use') return rename(block, 'id', ({ name, input }) => [name, input]);
+      return type === 'tool_result' ? rename(block, 'tool_use_id') : block;
     });
   });
 }

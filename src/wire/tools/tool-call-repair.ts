@@ -14,6 +14,7 @@ export interface RepairChange {
     | 'placeholder-result'
     | 'normalized-id'
     | 'repeated-id'
+    | 'shared-id'
     | 'arguments'
     | 'foreign-reasoning';
   /** The client's id of the call or the item. */
@@ -40,6 +41,54 @@ export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => ha
 export const RESPONSES_IDS: IdRule = { valid: /^[\s\S]{1,64}$/, make: (id) => hash(id), unique: true };
 export const OPENAI_CHAT_IDS: IdRule = { valid: /^[\s\S]{1,40}$/, make: (id) => hash(id).slice(0, 40) };
 
+/** A call or a result of a conversation, in order. */
+export interface IdUse {
+  readonly id: string;
+  /** The call's name and arguments. Absent: a result. */
+  readonly call?: string;
+}
+
+/**
+ * The names of ids if different calls of a turn share one: some models send the same id for two calls, and clients that
+ * cut ids make two ids equal (opencode, for models whose name contains "mistral"). Such calls are two calls if each has
+ * its result; results are theirs in order. A name depends only on the id and on how often it occurred.
+ *
+ * @returns undefined if nothing changes, else a name for each use.
+ */
+export function separateIds(uses: readonly IdUse[]): readonly string[] | undefined {
+  const names = uses.map(({ id }) => id);
+  let changed = false;
+  for (let start = 0; start < uses.length; ) {
+    let results = start;
+    while (uses[results]?.call !== undefined) results += 1;
+    let end = results;
+    while (end < uses.length && uses[end]?.call === undefined) end += 1;
+    changed = results - start > 1 && separateTurn(uses, names, start, results, end) ? true : changed;
+    start = end;
+  }
+  return changed ? names : undefined;
+}
+
+/** @param start of the turn's calls, which end at `results`; the results end at `end`. */
+function separateTurn(uses: readonly IdUse[], names: string[], start: number, results: number, end: number): boolean {
+  const calls = Map.groupBy(uses.slice(start, results), ({ id }) => id);
+  const answers = Map.groupBy(uses.slice(results, end), ({ id }) => id);
+  let changed = false;
+  for (const [id, shared] of calls) {
+    const different = [...new Set(shared.map(({ call }) => call))];
+    if (different.length < 2 || (answers.get(id)?.length ?? 0) < different.length) continue;
+    const name = (count: number): string => (count === 0 ? id : `call_${hash(`${id}#${count + 1}`).slice(0, 24)}`);
+    let answered = 0;
+    for (let at = start; at < end; at += 1) {
+      const { id: used, call } = uses[at] ?? {};
+      if (used !== id) continue;
+      names[at] = name(call === undefined ? Math.min(answered++, different.length - 1) : different.indexOf(call));
+    }
+    changed = true;
+  }
+  return changed;
+}
+
 /**
  * Repairs the calls and results of a conversation (spec 4.2). If two calls in an assistant turn have the same id, the
  * second is removed. Results without a call in the preceding turn, and second results, are removed. A call without a
@@ -48,8 +97,25 @@ export const OPENAI_CHAT_IDS: IdRule = { valid: /^[\s\S]{1,40}$/, make: (id) => 
 export function repairConversation(conversation: Conversation, changes: RepairChange[] = []): Conversation {
   const before = changes.length;
   const turns: Turn[] = [];
-  for (const group of groupTurns(conversation.turns)) append(turns, repairGroup(group, changes));
+  for (const group of groupTurns(separateCalls(conversation.turns, changes)))
+    append(turns, repairGroup(group, changes));
   return changes.length === before ? conversation : { ...conversation, turns };
+}
+
+function separateCalls(turns: readonly Turn[], changes: RepairChange[]): readonly Turn[] {
+  const parts = turns.flatMap((turn): (UserPart | AssistantPart)[] => (turn.role === 'system' ? [] : [...turn.parts]));
+  const paired = parts.filter(isPaired);
+  const uses = paired.map((part) =>
+    part.type === 'tool-call' ? { id: part.id, call: `${part.name} ${part.arguments}` } : { id: part.id },
+  );
+  const names = separateIds(uses);
+  if (names === undefined) return turns;
+  const named = new Map<UserPart | AssistantPart, string>(paired.map((part, at) => [part, names[at] ?? part.id]));
+  return renameParts(turns, (part) => {
+    const name = named.get(part) ?? part.id;
+    if (name !== part.id) changes.push({ kind: 'shared-id', id: part.id });
+    return name;
+  });
 }
 
 interface TurnGroup {
@@ -159,18 +225,26 @@ export class UpstreamIds {
 /** Replaces ids that the upstream does not accept. Returns the same object if all ids are valid. */
 export function normalizeIds(conversation: Conversation, rule: IdRule, changes: RepairChange[] = []): Conversation {
   const ids = new UpstreamIds(rule, changes);
+  const turns = renameParts(conversation.turns, ({ type, id }) =>
+    type === 'tool-call' ? ids.nameCall(id) : ids.nameResult(id),
+  );
+  return turns === conversation.turns ? conversation : { ...conversation, turns };
+}
+
+/** The turns with other ids of calls and results, or the same turns if no id changes. */
+function renameParts(turns: readonly Turn[], nameOf: (part: ToolCallPart | ToolResultPart) => string): readonly Turn[] {
   const renamed = <T extends UserPart | AssistantPart>(part: T): T => {
     if (!isPaired(part)) return part;
-    const id = part.type === 'tool-call' ? ids.nameCall(part.id) : ids.nameResult(part.id);
+    const id = nameOf(part);
     return id === part.id ? part : { ...part, id };
   };
-  const turns = conversation.turns.map((turn): Turn => {
+  const named = turns.map((turn): Turn => {
     if (turn.role === 'system') return turn;
     const renamedTurn =
       turn.role === 'user' ? { ...turn, parts: turn.parts.map(renamed) } : { ...turn, parts: turn.parts.map(renamed) };
     return renamedTurn.parts.every((part, index) => part === turn.parts[index]) ? turn : renamedTurn;
   });
-  return turns.every((turn, index) => turn === conversation.turns[index]) ? conversation : { ...conversation, turns };
+  return named.every((turn, index) => turn === turns[index]) ? turns : named;
 }
 
 function isPaired(part: UserPart | AssistantPart): part is ToolCallPart | ToolResultPart {

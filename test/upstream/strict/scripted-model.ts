@@ -49,7 +49,7 @@ export function nextStep(
   mistral: boolean,
 ): NextStep {
   if (request.tools.length === 0 || toolbox === undefined) return SIDE_ANSWER;
-  const step = request.turns.filter((turn) => turn.some(({ name }) => name !== toolbox.discover?.name)).length;
+  const step = countSteps(request, toolbox);
   const uses = listTurns(toolbox, request.parallel)[step];
   const thinking = request.thinks
     ? { reasoning: [request.showsThinking ? `Step ${step + 1}.` : ''], seal: request.seals ? seal : null }
@@ -70,6 +70,11 @@ export function nextStep(
   }
   const text = step === 0 ? { text: ['I read the file', ' and run the command.'] } : {};
   return { script: { ...thinking, ...text, tools, ids: `s${step}x` }, calls };
+}
+
+/** The steps of the task that the conversation has done. */
+export function countSteps({ turns }: ModelRequest, toolbox: Toolbox | undefined): number {
+  return turns.filter((turn) => turn.some(({ name }) => name !== toolbox?.discover?.name)).length;
 }
 
 /** The discovery is no call of the task: it is not among those that must come back. */

@@ -45,22 +45,31 @@ export class FenceWriter {
   /** Returns the text after the closing line, starting with its line break; undefined while the fence is open. */
   append(text: string): string | undefined {
     this.#pending += text;
-    for (let end = this.#pending.indexOf('\n'); end !== -1; end = this.#pending.indexOf('\n')) {
-      const line = this.#pending.slice(0, end);
-      if (this.#end.closes(line)) return this.#pending.slice(end);
-      this.#writeLine(line);
-      this.#pending = this.#pending.slice(end + 1);
-      this.#shown = 0;
-      this.#empty = false;
-    }
+    const rest = this.#takeLines(false);
+    if (rest !== undefined || this.#pending.includes('\n')) return rest;
     this.#showPartial();
     if (performance.now() - this.#colouredAt > COLOUR_MS) this.#colour();
     return undefined;
   }
 
+  /** Writes the complete lines, except one whose meaning the text after it decides. Returns as `append`. */
+  #takeLines(last: boolean): string | undefined {
+    for (let end = this.#pending.indexOf('\n'); end !== -1; end = this.#pending.indexOf('\n')) {
+      const line = this.#pending.slice(0, end);
+      const [next = '', following] = this.#pending.slice(end + 1).split('\n', 2);
+      if (!last && next.trim() === '' && following === undefined && this.#end.needsNext(line)) return undefined;
+      if (this.#end.closes(line, next)) return this.#pending.slice(end);
+      this.#writeLine(line);
+      this.#pending = this.#pending.slice(end + 1);
+      this.#shown = 0;
+      this.#empty = false;
+    }
+    return undefined;
+  }
+
   /** The text is complete: handles the last line. True if it closed the fence. */
   end(): boolean {
-    if (this.#end.closes(this.#pending)) return true;
+    if (this.#takeLines(true) !== undefined || this.#end.closes(this.#pending)) return true;
     if (this.#pending !== '') this.#writeLine(this.#pending);
     this.#pending = '';
     return false;

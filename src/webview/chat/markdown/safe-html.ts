@@ -75,7 +75,7 @@ function readNestedFence(source: string): Tokens.Code | false {
   const fence = readFence(first);
   if (fence === undefined) return false;
   const end = new FenceEnd(fence);
-  const at = lines.findIndex((line) => end.closes(line));
+  const at = lines.findIndex((line, index) => end.closes(line, lines[index + 1]));
   if (!end.nested) return false;
   const closed = at !== -1;
   const raw = [first, ...(closed ? lines.slice(0, at + 1) : lines)].join('\n');

@@ -21,3 +21,9 @@ export const STRICT_VENDORS: Readonly<Record<string, StrictVendor>> = {
   ollama: chat.OLLAMA,
   vllm: chat.VLLM,
 };
+
+/** The frame of an answer of Gemini, which signs the first call of each answer. */
+export function signCalls(frame: string, seal: string): string {
+  const extra = JSON.stringify({ google: { thought_signature: seal } });
+  return frame.replace(/("tool_calls":\[\{(?:"index":0,)?)("id")/, `$1"extra_content":${extra},$2`);
+}
