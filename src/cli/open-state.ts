@@ -92,20 +92,7 @@ export async function openGatewayState(
   const opened = await openStored(io, current, log);
   // With Postgres, each worker is a gateway of its own.
   const local = opened.state.database === undefined ? undefined : workers;
-  try {
-    const redis = await openRates(current, opened.state, log);
-    return {
-      ...opened,
-      state: { ...opened.state, rates: redis ?? local, budgets: local },
-      close: async () => {
-        await redis?.dispose();
-        await opened.close();
-      },
-    };
-  } catch (thrown) {
-    await opened.close();
-    throw thrown;
-  }
+  return { ...opened, state: { ...opened.state, rates: local, budgets: local } };
 }
 
 async function openStored(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {
@@ -135,10 +122,6 @@ async function openStored(io: Io, current: () => GatewaySettings, log: Log): Pro
   };
 }
 
-function addressOf(rateStore: GatewaySettings['rateStore']): Credential | undefined {
-  return rateStore === 'memory' || rateStore === 'state' ? undefined : rateStore;
-}
-
 /**
  * The address of a server as it is now: a rotated password takes effect with the next connection. Another server takes
  * effect with the next start, because the gateway would have two states.
@@ -159,17 +142,4 @@ function currentAddress(
       return started;
     }
   };
-}
-
-async function openRates(
-  current: () => GatewaySettings,
-  { shared }: OpenedState['state'],
-  log: Log,
-): Promise<SharedRateServer | undefined> {
-  const rateStore = addressOf(current().rateStore);
-  if (rateStore === undefined) return undefined;
-  const { RedisRates } = await import('../gateway/redis/redis-rates.ts');
-  const { describeRedis } = await import('../gateway/redis/redis-connection.ts');
-  const url = currentAddress(rateStore, () => addressOf(current().rateStore), describeRedis);
-  return RedisRates.open({ url, log, replicas: () => shared?.replicas });
 }

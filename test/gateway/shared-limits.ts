@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { toNano } from '../../src/base/money.ts';
-import type { Log } from '../../src/gateway/accounting/log.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
 import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
 import { BudgetLeases } from '../../src/gateway/limits/budget-leases.ts';
@@ -20,7 +19,6 @@ import { PostgresConnection } from '../../src/gateway/postgres/postgres-connecti
 import { PostgresRates } from '../../src/gateway/postgres/postgres-rates.ts';
 import { writeRows } from '../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../src/gateway/postgres/postgres-tables.ts';
-import { RedisRates } from '../../src/gateway/redis/redis-rates.ts';
 import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { rowToJson } from '../../src/gateway/state/ledger-columns.ts';
 import { ShareKeeper } from '../../src/gateway/workers/share-keeper.ts';
@@ -250,50 +248,6 @@ export class RateReplica {
     });
     this.#leases.wanted = new Set(rows.map(({ rate }) => String(rate)));
     await this.ask();
-  }
-}
-
-/** A gateway with rates in Redis. It asks in the background, as in the product. */
-export class RedisReplica {
-  readonly #rates = new Map<string, SharedRate>();
-  readonly #server: RedisRates;
-
-  static async start(
-    url: string,
-    limits: Readonly<Record<string, RateLimit>>,
-    log: Log,
-    minuteMs?: number,
-  ): Promise<RedisReplica> {
-    // On a busy machine, a call may take longer than the half second of the product.
-    const times = { callMs: 3_000, ...(minuteMs === undefined ? {} : { minuteMs }) };
-    const server = await RedisRates.open({ url: () => url, log, ...times });
-    const replica = new RedisReplica(server, limits);
-    await server.ready();
-    return replica;
-  }
-
-  private constructor(server: RedisRates, limits: Readonly<Record<string, RateLimit>>) {
-    this.#server = server;
-    for (const [id, limit] of Object.entries(limits)) {
-      this.#rates.set(id, new SharedRate(limit, server.rates.shares(id)));
-    }
-    const inner = new Map([...this.#rates].map(([id, rate]) => [id, rate.inner]));
-    server.attach(() => inner);
-  }
-
-  rate(id: string): SharedRate {
-    const found = this.#rates.get(id);
-    assert.ok(found);
-    return found;
-  }
-
-  /** How many gateways it knows. */
-  get known(): number {
-    return this.#server.rates.replicas;
-  }
-
-  dispose(): Promise<void> {
-    return this.#server.dispose();
   }
 }
 

@@ -12,8 +12,7 @@ interface Judged {
 
 /**
  * The rule by which leases of rates are granted: an equal part of the free amount and the process's own, but at least
- * the need of a refused request, if it is free. Postgres (`postgres-rates.ts`) and Redis (`rate-script.ts`) apply it in
- * SQL and Lua.
+ * the need of a refused request, if it is free. Postgres (`postgres-rates.ts`) applies it in SQL.
  */
 export function rateGrant({ free, held, needed, processes }: Judged): number {
   if (needed < 0) return 0;
