@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { loadSettings } from '../config/load/load.ts';
 import type { Credential } from '../config/settings/origin.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/accounting/log.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
-import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
 import { type StateAdmin, sqliteAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -68,7 +68,7 @@ export async function copyState(io: Io, from: string, to: string): Promise<void>
 
 /** The state of a gateway. */
 export interface OpenedState {
-  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'rates' | 'budgets'>;
+  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'leases'>;
   /** Whether waiting for other processes would delay streams. */
   serving(on: boolean): void;
   close(): Promise<void>;
@@ -80,19 +80,39 @@ const STATE_REPLACED =
 /**
  * Opens the state for `svc serve`.
  *
- * @param workers if this is one of several workers.
+ * @param workers number of workers, if this is one of several.
  * @throws SvcError configuration_error if it can't be opened.
  */
 export async function openGatewayState(
   io: Io,
   current: () => GatewaySettings,
   log: Log,
-  workers?: SharedRateServer & SharedBudgetServer,
+  workers?: number,
 ): Promise<OpenedState> {
   const opened = await openStored(io, current, log);
   // With Postgres, each worker is a gateway of its own.
-  const local = opened.state.database === undefined ? undefined : workers;
-  return { ...opened, state: { ...opened.state, rates: local, budgets: local } };
+  if (workers === undefined || opened.state.database === undefined) return opened;
+  try {
+    const { LocalLeases } = await import('../gateway/workers/local-leases.ts');
+    const leases = await LocalLeases.open({
+      file: stateFile(io, 'gateway-leases.db'),
+      state: stateFile(io),
+      log,
+      replica: randomUUID(),
+      workers,
+    });
+    return {
+      ...opened,
+      state: { ...opened.state, leases },
+      close: async () => {
+        leases.dispose();
+        await opened.close();
+      },
+    };
+  } catch (thrown) {
+    await opened.close();
+    throw thrown;
+  }
 }
 
 async function openStored(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { TestWorkers, workersKnownToFirst } from '../shared-limits.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CENT, TestWorkers } from '../shared-limits.ts';
 
 const WORKERS = TestWorkers.IDS;
 
@@ -13,16 +16,25 @@ async function saturate(
   for (let round = 0, idle = 0; idle < 8; round += 1) {
     const before = sent;
     for (const id of of(round)) while (send(workers.of(id))) sent += 1;
-    await workers.ask();
+    await workers.renew();
     idle = sent === before ? idle + 1 : 0;
   }
   return sent;
 }
 
-describe('shares of workers', () => {
+describe('leases of workers', () => {
+  let folder: string;
   let workers: TestWorkers;
 
-  afterEach(() => workers.dispose());
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'svc-leases-'));
+    workers = await TestWorkers.start(folder);
+    await workers.renew();
+  });
+  afterEach(() => {
+    workers.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const loads: readonly (readonly [name: string, of: (round: number) => readonly number[]])[] = [
     ['spread evenly', () => WORKERS],
@@ -31,15 +43,11 @@ describe('shares of workers', () => {
   ];
   for (const [name, of] of loads) {
     it(`a rate: workers together allow at least 95 % and never more than the limit; load ${name}`, async () => {
-      workers = new TestWorkers();
-      await workers.ask();
       const sent = await saturate(workers, of, (worker) => worker.rate.take());
       assert.ok(sent <= 600 && sent >= 570, `${sent}`);
     });
 
     it(`a hard budget: workers together spend at least 97 % and never more than it; load ${name}`, async () => {
-      workers = new TestWorkers();
-      await workers.ask();
       let round = 0;
       const sent = await saturate(workers, of, (worker) => {
         round += 1;
@@ -47,29 +55,55 @@ describe('shares of workers', () => {
         return worker.spend();
       });
       assert.ok(sent <= 100 && sent >= 97, `${sent}`);
+      for (const id of WORKERS) workers.of(id).write();
+      assert.equal(workers.stored, sent * CENT);
     });
   }
 
   it('a worker that ends: what it may have used of a rate counts, and its part of a budget is free', async () => {
-    workers = new TestWorkers();
-    await workers.ask();
     for (let sent = 0; sent < 50; sent += 1) assert.ok(workers.of(3).rate.take());
-    // The first request of a budget asks for a share.
+    // The first request of a budget requests a lease.
     assert.equal(workers.of(3).spend(), false);
-    await workers.ask();
+    await workers.renew();
     assert.ok(workers.of(3).spend());
     workers.of(3).write();
-    await workers.leave(3);
+    workers.leave(3);
     const of = () => [1, 2];
     const sent = await saturate(workers, of, (worker) => worker.rate.take());
     assert.ok(sent + 50 <= 600, `${sent}`);
     const spent = await saturate(workers, of, (worker) => worker.spend());
     assert.ok(spent <= 99 && spent >= 96, `${spent}`);
   });
-});
 
-describe('primary of workers', () => {
-  it('the first worker knows how many there will be, and takes only its part of a new limit', () => {
-    assert.equal(workersKnownToFirst(3), 3);
+  it('the first worker knows how many there will be, and takes only its part of a new limit', async () => {
+    assert.equal(workers.of(1).rate.left, 200);
+  });
+
+  it('workers that are all started again: spending in the state is no more free, and leases of before are', async () => {
+    assert.equal(workers.of(1).spend(), false);
+    await workers.renew();
+    for (let spent = 0; spent < 10; spent += 1) assert.ok(workers.of(1).spend());
+    workers.of(1).write();
+    workers.dispose();
+    workers = await TestWorkers.start(folder);
+    await workers.renew();
+    const spent = await saturate(
+      workers,
+      () => WORKERS,
+      (worker) => worker.spend(),
+    );
+    assert.ok(spent <= 90 && spent >= 87, `${spent}`);
+  });
+
+  it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
+    assert.equal(workers.of(1).spend(), false);
+    await workers.renew();
+    workers.store(40);
+    const spent = await saturate(
+      workers,
+      () => WORKERS,
+      (worker) => worker.spend(),
+    );
+    assert.ok(spent <= 60 && spent >= 57, `${spent}`);
   });
 });
