@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Log } from '../accounting/log.ts';
@@ -19,7 +20,7 @@ import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import type { SharedLimits } from '../shared-state.ts';
 import { openDatabase, waitForOthers } from '../state/state-database.ts';
-import { run, runSteps, type Steps } from '../state/steps.ts';
+import { PreparedStatements, run, runSteps, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 
 /** Milliseconds between two heartbeats, and after which the demand of peers is noticed. */
@@ -135,13 +136,13 @@ export interface LocalLeasesInput {
 }
 
 /**
- * The leases of a worker of this machine, as those of a replica with Postgres. They are in a file beside the state that
- * is worth nothing without running workers, so it needs no care: it is not synchronized, and rows of the ledger are
- * written without waiting for it.
+ * The leases of a worker of this machine, as those of a replica with Postgres. They are in a file beside the state, so
+ * that rows of the ledger and leases do not wait for each other. Without running workers, it is worth nothing.
  */
 export class LocalLeases implements SharedLimits, LeaseStore {
   readonly #input: LocalLeasesInput;
   readonly #database: DatabaseSync;
+  readonly #statements: PreparedStatements;
   readonly #health: ServerHealth;
   readonly #leases: LeaseScheduler;
   readonly #minuteMs: number;
@@ -152,13 +153,13 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   /** @throws SvcError configuration_error when the file can't be opened. */
   static async open(input: LocalLeasesInput): Promise<LocalLeases> {
     const database = await openDatabase(input.file, (opened) => {
-      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON');
+      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
       opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
       opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
       transaction(opened, () => opened.exec(TABLES));
     });
     const leases = new LocalLeases(input, database);
-    transaction(database, () => runSteps(database, leases.#join()));
+    leases.#run(leases.#join());
     waitForOthers(database, true);
     return leases;
   }
@@ -166,8 +167,9 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   private constructor(input: LocalLeasesInput, database: DatabaseSync) {
     this.#input = input;
     this.#database = database;
+    this.#statements = new PreparedStatements(database);
     this.#minuteMs = input.minuteMs ?? MINUTE_MS;
-    this.#health = new ServerHealth(input.log, input.file, LEASES_FAIL);
+    this.#health = new ServerHealth(input.log, basename(input.file), LEASES_FAIL);
     this.#leases = new LeaseScheduler(this, {
       intervalMs: RENEW_MS,
       reportMs: REPORT_MS,
@@ -201,7 +203,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   async renew(): Promise<void> {
     const at = performance.now();
     try {
-      const [windows, rates] = transaction(this.#database, () => runSteps(this.#database, this.#sendHeartbeat()));
+      const [windows, rates] = this.#run(this.#sendHeartbeat());
       this.#leases.inDemand(windows, rates);
       this.#leases.budgets.answeredAt = at;
     } catch (thrown) {
@@ -211,7 +213,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   }
 
   async grant(requests: LeaseRequests): Promise<LeaseGrants> {
-    return transaction(this.#database, () => runSteps(this.#database, this.#grant(requests)));
+    return this.#run(this.#grant(requests));
   }
 
   /** The leases are free at once. The rows of the ledger must be written before. */
@@ -219,12 +221,16 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     clearInterval(this.#heartbeat);
     this.#leases.stop();
     try {
-      transaction(this.#database, () => runSteps(this.#database, this.#leave()));
+      this.#run(this.#leave());
     } catch (thrown) {
       // They are free a few seconds later.
       this.#input.log.warn({ error: String(thrown) }, 'leases could not be returned');
     }
     this.#database.close();
+  }
+
+  #run<T>(steps: Steps<T>): T {
+    return transaction(this.#database, () => runSteps(this.#statements, steps));
   }
 
   #answered(): void {
