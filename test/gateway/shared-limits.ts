@@ -279,6 +279,8 @@ export class TestWorkers {
         workers: TestWorkers.IDS.length,
       });
       workers.#workers.set(id, new TestWorker(workers.#database, leases, requests));
+      // The first one has its leases before the others start.
+      await leases.renew();
     }
     return workers;
   }

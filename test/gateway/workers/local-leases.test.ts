@@ -67,10 +67,12 @@ describe('leases of workers', () => {
     await workers.renew();
     assert.ok(workers.of(3).spend());
     workers.of(3).write();
+    // Not reported yet.
+    for (let sent = 0; sent < 20; sent += 1) assert.ok(workers.of(3).rate.take());
     workers.leave(3);
     const of = () => [1, 2];
     const sent = await saturate(workers, of, (worker) => worker.rate.take());
-    assert.ok(sent + 50 <= 600, `${sent}`);
+    assert.ok(sent + 70 <= 600, `${sent}`);
     const spent = await saturate(workers, of, (worker) => worker.spend());
     assert.ok(spent <= 99 && spent >= 96, `${spent}`);
   });
