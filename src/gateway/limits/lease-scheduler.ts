@@ -61,7 +61,7 @@ export class LeaseScheduler {
   /**
    * One round. Resolves also if it fails.
    *
-   * @param all whether to look at all limits, and not only at those that have changed.
+   * @param all whether to renew those of all limits, and not only at those that have changed.
    */
   async renew(all: boolean): Promise<void> {
     try {

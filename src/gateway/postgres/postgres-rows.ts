@@ -1,8 +1,7 @@
 import { countsFor } from '../limits/lease-steps.ts';
 import { LEDGER_COLUMNS } from '../state/ledger-columns.ts';
 import { unseal } from '../state/sealed-sums.ts';
-import { BUCKET_MS, DIMENSIONS, ROW_SUMS, SUMS } from '../state/usage-sums.ts';
-import { ADD_UP } from '../state/usage-tables.ts';
+import { addSpent, rollUp } from '../state/usage-tables.ts';
 import { type Row, type Sql, sqlState } from './postgres-connection.ts';
 import { POSTGRES_LEASES } from './postgres-leases.ts';
 import { lock } from './postgres-tables.ts';
@@ -12,29 +11,17 @@ const COLUMNS = LEDGER_COLUMNS.map(({ name }) => name).join(', ');
 const TYPES = LEDGER_COLUMNS.map(({ name, type }) => `${name} ${type === 'TEXT' ? type : 'BIGINT'}`).join(', ');
 
 /** Whether a row counts for a window of a budget. */
-export const COUNTS = `${countsFor(POSTGRES_LEASES)}
+const COUNTS = `${countsFor(POSTGRES_LEASES)}
   AND s.at >= w.start_at AND s.at < coalesce(w.end_at, ${Number.MAX_SAFE_INTEGER})`;
 
-const SPENDER = 'key, organization, "user", model';
-
-/**
- * Inserts rows that are not there yet, and adds these to all sums, in one statement. The order of the sums is always
- * the same, so that two replicas can't lock them in different orders.
- */
+/** Inserts rows that are not there yet, and adds these to all sums, in one statement. */
 const WRITE = `WITH inserted AS (
     INSERT INTO usage (${COLUMNS}) SELECT ${COLUMNS} FROM json_to_recordset($1::json) AS r (${TYPES})
     ON CONFLICT (at, request_id, attempt) DO NOTHING RETURNING *),
-  rolled AS (
-    INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
-    SELECT at - at % ${BUCKET_MS} AS bucket, ${SPENDER}, provider, byok, outcome,
-      ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
-    FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS} ${ADD_UP}),
+  rolled AS (${rollUp('inserted')}),
   unsealed AS (${unseal('SELECT at FROM inserted')}),
+  spends AS (${addSpent('inserted')}),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),
-  spends AS (
-    INSERT INTO spent AS s (${SPENDER}, nano) SELECT key, organization, '', model, sum(cost_nano) FROM paid
-    GROUP BY key, organization, model ORDER BY key, organization, model
-    ON CONFLICT (${SPENDER}) DO UPDATE SET nano = s.nano + excluded.nano),
   counted AS (
     SELECT w.id, sum(s.cost_nano) AS nano FROM paid s JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),
   windows AS (

@@ -64,8 +64,8 @@ INSERT INTO counted SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM counted);
 `;
 
 /**
- * The clock stands still while the machine sleeps, so no worker takes the others as ended when it wakes up. All processes
- * of the machine have the same.
+ * The clock stands still while the machine sleeps, so no worker takes its peers as ended when it wakes up. All processes of
+ * the machine have the same.
  */
 const within = (milliseconds: string) => `r.seen_at BETWEEN monotonic_ms() - ${milliseconds} AND monotonic_ms()`;
 
@@ -265,9 +265,9 @@ export class LocalLeases implements SharedLimits, LeaseStore {
       [this.#input.replica],
     );
     yield* countRows();
-    const wanted = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
-    const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${wanted}`);
-    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${wanted} AND replica <> ?1`, [this.#input.replica]);
+    const inDemand = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
+    const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${inDemand}`);
+    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, [this.#input.replica]);
     return [
       new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
       new Set(rates.map(({ rate }) => String(rate))),
