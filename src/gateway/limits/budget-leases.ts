@@ -73,7 +73,7 @@ export class BudgetLeases implements SharedBudgets {
   /**
    * Requests the leases that budgets need, and returns those that peers need.
    *
-   * @param all whether to renew those of all budgets, and not only at those that have changed.
+   * @param all whether to renew the leases of all budgets, and not only of those that have changed.
    */
   begin(gateway: LeasingGateway, all: boolean): LeaseRound<BudgetRequest, BudgetGrant> {
     const budgets = gateway.budgets();

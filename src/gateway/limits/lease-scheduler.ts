@@ -9,8 +9,6 @@ export interface LeaseSchedulerOptions {
   readonly intervalMs: number;
   /** When the store was lost, of the monotonic clock. Undefined: it answers. Meanwhile only calls of `renew` request leases. */
   readonly lostAt?: () => number | undefined;
-  /** The store has granted. */
-  readonly answered: () => void;
   readonly failed: (thrown: unknown) => void;
   /** As `BudgetLeasesOptions` and `RateLeasesOptions`. */
   readonly usableMs?: number;
@@ -59,16 +57,18 @@ export class LeaseScheduler {
   }
 
   /**
-   * One round. Resolves also if it fails.
+   * One round.
    *
-   * @param all whether to renew those of all limits, and not only at those that have changed.
+   * @param all whether to renew the leases of all limits, and not only of those that have changed.
+   * @returns whether it did not fail.
    */
-  async renew(all: boolean): Promise<void> {
+  async renew(all: boolean): Promise<boolean> {
     try {
       await this.#rounds.run(() => this.#renew(all));
-      this.#options.answered();
+      return true;
     } catch (thrown) {
       this.#options.failed(thrown);
+      return false;
     }
   }
 

@@ -77,7 +77,7 @@ export class RateLeases implements SharedRates {
   /**
    * Reports use, requests more, and returns leases that peers need.
    *
-   * @param all whether to renew those of all rates, and not only at those that have changed.
+   * @param all whether to renew the leases of all rates, and not only of those that have changed.
    */
   begin(gateway: LeasingGateway, all: boolean): LeaseRound<RateRequest, RateGrant> {
     const rates = gateway.rates();

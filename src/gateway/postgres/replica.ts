@@ -119,7 +119,6 @@ export class Replica implements SharedState {
     this.#leases = new LeaseScheduler(new PostgresLeases(this.#control, input.outbox.replica), {
       intervalMs: RENEW_MS,
       lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
-      answered: () => this.#writing.answered(),
       failed: (thrown) => this.#fails(this.#writing, thrown),
     });
     this.#adminConnection = new PostgresConnection(input.url, { full });
@@ -182,7 +181,7 @@ export class Replica implements SharedState {
   async ready(): Promise<void> {
     if (this.#health.away) return;
     // Leases of a replica without a heartbeat do not count for peers.
-    if (await this.#sendHeartbeat()) await this.#leases.renew(true);
+    if (await this.#sendHeartbeat()) await this.#renewLeases();
   }
 
   /** Whether the keys are so old that they must not be used. */
@@ -256,7 +255,7 @@ export class Replica implements SharedState {
     }
     if (!(await this.#sendHeartbeat())) return;
     this.#leases.budgets.answeredAt = readAt;
-    await this.#leases.renew(true);
+    await this.#renewLeases();
   }
 
   #listen(now: number): void {
@@ -274,8 +273,12 @@ export class Replica implements SharedState {
     gateway.keys(old);
     if (old.length === this.#keys.length) return;
     gateway.limits(this.#keys);
-    await this.#leases.renew(true);
+    await this.#renewLeases();
     gateway.keys(this.#keys);
+  }
+
+  async #renewLeases(): Promise<void> {
+    if (await this.#leases.renew(true)) this.#writing.answered();
   }
 
   /** @returns whether it could. */

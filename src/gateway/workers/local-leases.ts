@@ -60,7 +60,18 @@ CREATE TABLE IF NOT EXISTS rate_leases (
   rate TEXT NOT NULL, replica TEXT NOT NULL, held INTEGER NOT NULL, wanted_at INTEGER, PRIMARY KEY (rate, replica)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counted (seq INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS reserve (space BLOB NOT NULL) STRICT;
 INSERT INTO counted SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM counted);
+`;
+
+/** Pages of the write-ahead log, which is written again from its start. */
+const LOG_PAGES = 256;
+/** Leases can be renewed when the disk is full, because file and log have their sizes already. */
+const RESERVE_SPACE = `
+PRAGMA main.wal_autocheckpoint = ${LOG_PAGES};
+INSERT INTO reserve VALUES (zeroblob(${(LOG_PAGES + 64) * 4_096}));
+DELETE FROM reserve;
+PRAGMA main.wal_checkpoint;
 `;
 
 /**
@@ -157,6 +168,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
       opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
       opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
       transaction(opened, () => opened.exec(TABLES));
+      opened.exec(RESERVE_SPACE);
     });
     const leases = new LocalLeases(input, database);
     leases.#run(leases.#join());
@@ -176,7 +188,6 @@ export class LocalLeases implements SharedLimits, LeaseStore {
       usableMs: USABLE_MS,
       minuteMs: this.#minuteMs,
       lostAt: () => this.#health.awayAt,
-      answered: () => this.#answered(),
       failed: (thrown) => this.#failed(thrown),
     });
     this.#heartbeat = setInterval(() => void this.renew(), HEARTBEAT_MS).unref();
@@ -209,11 +220,13 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     } catch (thrown) {
       return this.#failed(thrown);
     }
-    await this.#leases.renew(true);
+    if (await this.#leases.renew(true)) this.#answered();
   }
 
   async grant(requests: LeaseRequests): Promise<LeaseGrants> {
-    return this.#run(this.#grant(requests));
+    const grants = this.#run(this.#grant(requests));
+    this.#answered();
+    return grants;
   }
 
   /** The leases are free at once. The rows of the ledger must be written before. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CENT, TestWorkers } from '../shared-limits.ts';
@@ -95,6 +95,16 @@ describe('leases of workers', () => {
       (worker) => worker.spend(),
     );
     assert.ok(spent <= 90 && spent >= 87, `${spent}`);
+  });
+
+  it('the files of the leases do not grow, so that a full disk is no reason to refuse requests', async () => {
+    const sizes = () => ['', '-wal'].map((end) => statSync(path.join(folder, `gateway-leases.db${end}`)).size);
+    const before = sizes();
+    for (let round = 0; round < 500; round += 1) {
+      for (const id of WORKERS) workers.of(id).rate.take();
+      await workers.renew();
+    }
+    assert.deepEqual(sizes(), before);
   });
 
   it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
