@@ -22,7 +22,8 @@ export interface LeaseDialect {
   readonly slot: string;
   /** A table of the objects in the list of JSON that is the parameter `?1`. */
   records(columns: Readonly<Record<string, 'TEXT' | 'BIGINT'>>): string;
-  /** Whether the model of a row matches the pattern of a window, both as columns. */
+  /** A pattern of models as windows have it, and whether the column of a model matches the column of a pattern. */
+  pattern(model: string): string;
   matches(model: string, pattern: string): string;
   /** One statement for several that change tables, if that is possible. */
   together(statements: readonly string[]): readonly string[];
@@ -67,6 +68,25 @@ export function* grantLeases(
 
 /** Grants, whether peers must be told that more is needed, and the number of processes. */
 type Judged<Grant> = readonly [grants: readonly Grant[], tell: boolean, processes: number];
+
+/** The columns of a window of a budget before something is spent. */
+export const WINDOW_COLUMNS = {
+  budget: 'TEXT',
+  start_at: 'BIGINT',
+  end_at: 'BIGINT',
+  key: 'TEXT',
+  user: 'TEXT',
+  organization: 'TEXT',
+  model: 'TEXT',
+} as const;
+
+export type LeasedWindow = Pick<BudgetRequest, 'budget' | 'rule' | 'window'>;
+
+export function windowRow({ pattern }: Pick<LeaseDialect, 'pattern'>, { budget, rule, window }: LeasedWindow) {
+  const { key = '', user = '', organization = '' } = rule.scope;
+  const end = Number.isFinite(window.end) ? window.end : null;
+  return { budget, start_at: window.start, end_at: end, key, user, organization, model: pattern(rule.model) };
+}
 
 /** Whether the model, key, user and organization of a row `s` count for a window `w`. The user is that of the key. */
 export function countsFor({ matches }: Pick<LeaseDialect, 'matches'>): string {

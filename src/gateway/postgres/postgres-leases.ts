@@ -1,5 +1,13 @@
 import type { LeaseGrants, LeaseRequests, LeaseStore } from '../limits/lease.ts';
-import { countsFor, grantLeases, type LeaseDialect, LIVE_MS, SLOT_MS } from '../limits/lease-steps.ts';
+import {
+  countsFor,
+  grantLeases,
+  type LeaseDialect,
+  LIVE_MS,
+  SLOT_MS,
+  WINDOW_COLUMNS,
+  windowRow,
+} from '../limits/lease-steps.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { run, type Steps } from '../state/steps.ts';
 import { type PostgresConnection, SCHEMA } from './postgres-connection.ts';
@@ -18,9 +26,10 @@ export const POSTGRES_LEASES: LeaseDialect = {
   before: (milliseconds) => `now() - interval '${milliseconds} milliseconds'`,
   slot: `floor(extract(epoch FROM clock_timestamp()) * ${1_000 / SLOT_MS})::bigint`,
   records: (columns) => {
-    const types = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+    const types = Object.entries(columns).map(([name, type]) => `"${name}" ${type}`);
     return `(SELECT * FROM json_to_recordset(?1::json) AS list (${types.join(', ')}))`;
   },
+  pattern: (model) => model.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%'),
   matches: (model, pattern) => `${model} LIKE ${pattern}`,
   together: (statements) => {
     const last = statements.at(-1) ?? '';
@@ -43,24 +52,13 @@ const CREATE = `INSERT INTO budget_windows
     THEN (SELECT coalesce(sum(nano), 0) FROM spent s WHERE ${countsFor(POSTGRES_LEASES)})
     ELSE (SELECT coalesce(sum(cost_nano), 0) FROM usage_rollup s WHERE ${countsFor(POSTGRES_LEASES)} AND s.byok = 0
       AND s.bucket >= w.start_at AND s.bucket < w.end_at) END
-  FROM json_to_recordset(?1::json) AS w (budget TEXT, start_at BIGINT, end_at BIGINT, key TEXT, "user" TEXT,
-    organization TEXT, model TEXT)
-  ON CONFLICT (budget, start_at) DO NOTHING`;
+  FROM ${POSTGRES_LEASES.records(WINDOW_COLUMNS)} AS w ON CONFLICT (budget, start_at) DO NOTHING`;
 
 function* grant(replica: string, requests: LeaseRequests, minuteMs: number): Steps<LeaseGrants> {
   const created = requests.budgets.filter(({ isNew }) => isNew);
   if (created.length > 0) {
     yield* run(lockSql('money'));
-    const windows = created.map(({ budget, window, rule: { scope, model } }) => ({
-      budget,
-      start_at: window.start,
-      end_at: Number.isFinite(window.end) ? window.end : null,
-      key: scope.key ?? '',
-      user: scope.user ?? '',
-      organization: scope.organization ?? '',
-      model: model.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%'),
-    }));
-    yield* run(CREATE, [JSON.stringify(windows)]);
+    yield* run(CREATE, [JSON.stringify(created.map((each) => windowRow(POSTGRES_LEASES, each)))]);
   }
   return yield* grantLeases(POSTGRES_LEASES, replica, requests, minuteMs);
 }

@@ -14,7 +14,15 @@ import {
   windowId,
 } from '../limits/lease.ts';
 import { LeaseScheduler } from '../limits/lease-scheduler.ts';
-import { countsFor, grantLeases, type LeaseDialect, LIVE_MS, SLOT_MS } from '../limits/lease-steps.ts';
+import {
+  countsFor,
+  grantLeases,
+  type LeaseDialect,
+  LIVE_MS,
+  SLOT_MS,
+  WINDOW_COLUMNS,
+  windowRow,
+} from '../limits/lease-steps.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
@@ -88,6 +96,7 @@ const LOCAL: LeaseDialect = {
     const members = Object.keys(columns).map((name) => `value ->> '${name}' AS "${name}"`);
     return `(SELECT ${members.join(', ')} FROM json_each(?1))`;
   },
+  pattern: (model) => model.replaceAll(/[[?]/g, '[$&]'),
   matches: (model, pattern) => `${model} GLOB ${pattern}`,
   together: (statements) => statements,
   live: within(String(LIVE_MS)),
@@ -108,16 +117,7 @@ const COUNT_ROWS = `UPDATE budget_windows SET spent_nano = spent_nano + sums.nan
 const WINDOW = LOCAL.records({ budget: 'TEXT', start_at: 'BIGINT' });
 
 const ADD_WINDOWS = `INSERT INTO budget_windows (budget, start_at, end_at, key, "user", organization, model, spent_nano)
-  SELECT * FROM ${LOCAL.records({
-    budget: 'TEXT',
-    start_at: 'BIGINT',
-    end_at: 'BIGINT',
-    key: 'TEXT',
-    user: 'TEXT',
-    organization: 'TEXT',
-    model: 'TEXT',
-    spent_nano: 'BIGINT',
-  })} WHERE true ON CONFLICT (budget, start_at) DO NOTHING`;
+  SELECT * FROM ${LOCAL.records({ ...WINDOW_COLUMNS, spent_nano: 'BIGINT' })} WHERE true ON CONFLICT (budget, start_at) DO NOTHING`;
 
 /** The worker knows which of its rows are in the state. Before its first grant, it may have spent without a lease. */
 const SETTLE = `INSERT INTO leases (budget_window, replica, granted_nano, settled_nano)
@@ -319,16 +319,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     const current = [...budgets].map(([id, budget]) => ({ budget: id, rule: budget.rule, window: budget.window(now) }));
     const windows = [...requests, ...current];
     const spent = yield* spentBefore(windows);
-    const rows = windows.map(({ budget, rule: { scope, model }, window: { start, end } }, index) => ({
-      budget,
-      start_at: start,
-      end_at: Number.isFinite(end) ? end : null,
-      key: scope.key ?? '',
-      user: scope.user ?? '',
-      organization: scope.organization ?? '',
-      model: model.replaceAll(/[[?]/g, '[$&]'),
-      spent_nano: spent[index] ?? 0,
-    }));
+    const rows = windows.map((each, index) => ({ ...windowRow(LOCAL, each), spent_nano: spent[index] ?? 0 }));
     yield* run(ADD_WINDOWS, [JSON.stringify(rows)]);
   }
 
