@@ -263,6 +263,9 @@ export class RateReplica {
 /** Three workers in this process, with one rate and one hard budget of 1 USD in a local state. */
 export class TestWorkers {
   static readonly IDS: readonly number[] = [1, 2, 3];
+  /** Of the log. */
+  readonly lines: string[] = [];
+  readonly #note = (_: unknown, line: string) => void this.lines.push(line);
   readonly #database: DatabaseSync;
   readonly #workers = new Map<number, TestWorker>();
 
@@ -274,7 +277,7 @@ export class TestWorkers {
       const leases = await LocalLeases.open({
         file: path.join(folder, 'gateway-leases.db'),
         state,
-        log: { debug: () => undefined, info: () => undefined, warn: assert.fail, error: assert.fail },
+        log: { debug: () => undefined, info: workers.#note, warn: workers.#note, error: workers.#note },
         replica: String(id),
         workers: TestWorkers.IDS.length,
       });

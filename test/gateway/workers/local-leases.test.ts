@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { CENT, TestWorkers } from '../shared-limits.ts';
+import { until } from '../until.ts';
 
 const WORKERS = TestWorkers.IDS;
 
@@ -33,6 +35,7 @@ describe('leases of workers', () => {
   });
   afterEach(() => {
     workers.dispose();
+    assert.deepEqual(workers.lines, []);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -105,6 +108,26 @@ describe('leases of workers', () => {
       await workers.renew();
     }
     assert.deepEqual(sizes(), before);
+  });
+
+  it('a file that can’t be written: each worker has an equal part of a rate, and the log has a line, and one when it can', async () => {
+    for (let sent = 0; sent < 60; sent += 1) assert.ok(workers.of(1).rate.take());
+    await workers.renew();
+    const other = new DatabaseSync(path.join(folder, 'gateway-leases.db'));
+    other.exec('BEGIN IMMEDIATE');
+    await until('all workers know it', async () => {
+      await workers.renew();
+      return workers.lines.length === WORKERS.length;
+    });
+    let sent = 0;
+    for (const id of WORKERS) while (workers.of(id).rate.take()) sent += 1;
+    assert.ok(60 + sent <= 600 && sent >= 150, `${sent}`);
+    other.close();
+    await workers.renew();
+    const [failed, ...more] = workers.lines.splice(0);
+    assert.deepEqual(new Set([failed, ...more]), new Set([failed, 'leases of budgets and rates are renewed again']));
+    assert.equal(more.length, 2 * WORKERS.length - 1);
+    assert.equal(failed, 'leases of budgets and rates can’t be renewed');
   });
 
   it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
