@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { loadSettings } from '../config/load/load.ts';
 import type { Credential } from '../config/settings/origin.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/accounting/log.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
-import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
 import { type StateAdmin, sqliteAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -68,7 +68,7 @@ export async function copyState(io: Io, from: string, to: string): Promise<void>
 
 /** The state of a gateway. */
 export interface OpenedState {
-  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'rates' | 'budgets'>;
+  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'leases'>;
   /** Whether waiting for other processes would delay streams. */
   serving(on: boolean): void;
   close(): Promise<void>;
@@ -80,25 +80,32 @@ const STATE_REPLACED =
 /**
  * Opens the state for `svc serve`.
  *
- * @param workers if this is one of several workers.
+ * @param workers number of workers, if this is one of several.
  * @throws SvcError configuration_error if it can't be opened.
  */
 export async function openGatewayState(
   io: Io,
   current: () => GatewaySettings,
   log: Log,
-  workers?: SharedRateServer & SharedBudgetServer,
+  workers?: number,
 ): Promise<OpenedState> {
   const opened = await openStored(io, current, log);
   // With Postgres, each worker is a gateway of its own.
-  const local = opened.state.database === undefined ? undefined : workers;
+  if (workers === undefined || opened.state.database === undefined) return opened;
   try {
-    const redis = await openRates(current, opened.state, log);
+    const { LocalLeases } = await import('../gateway/workers/local-leases.ts');
+    const leases = await LocalLeases.open({
+      file: stateFile(io, 'gateway-leases.db'),
+      state: stateFile(io),
+      log,
+      replica: randomUUID(),
+      workers,
+    });
     return {
       ...opened,
-      state: { ...opened.state, rates: redis ?? local, budgets: local },
+      state: { ...opened.state, leases },
       close: async () => {
-        await redis?.dispose();
+        leases.dispose();
         await opened.close();
       },
     };
@@ -135,10 +142,6 @@ async function openStored(io: Io, current: () => GatewaySettings, log: Log): Pro
   };
 }
 
-function addressOf(rateStore: GatewaySettings['rateStore']): Credential | undefined {
-  return rateStore === 'memory' || rateStore === 'state' ? undefined : rateStore;
-}
-
 /**
  * The address of a server as it is now: a rotated password takes effect with the next connection. Another server takes
  * effect with the next start, because the gateway would have two states.
@@ -159,17 +162,4 @@ function currentAddress(
       return started;
     }
   };
-}
-
-async function openRates(
-  current: () => GatewaySettings,
-  { shared }: OpenedState['state'],
-  log: Log,
-): Promise<SharedRateServer | undefined> {
-  const rateStore = addressOf(current().rateStore);
-  if (rateStore === undefined) return undefined;
-  const { RedisRates } = await import('../gateway/redis/redis-rates.ts');
-  const { describeRedis } = await import('../gateway/redis/redis-connection.ts');
-  const url = currentAddress(rateStore, () => addressOf(current().rateStore), describeRedis);
-  return RedisRates.open({ url, log, replicas: () => shared?.replicas });
 }

@@ -10,22 +10,21 @@ import { UpstreamHealth } from './accounting/upstream-health.ts';
 import { RunningRequests } from './http/running-requests.ts';
 import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite, NO_CLAIMS } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
+import type { LeasingGateway } from './limits/lease.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
 import { LiveRequests } from './operations/live-requests.ts';
 import { Presence } from './operations/presence.ts';
 import { ReportQueue } from './reports/report-queue.ts';
-import type { SharedBudgetServer, SharedRateServer, SharedState } from './shared-state.ts';
+import type { SharedLimits, SharedState } from './shared-state.ts';
 import { type StateAdmin, sqliteAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
   /** The local state. Absent if `shared` is there. */
   readonly database?: DatabaseSync;
   readonly shared?: SharedState;
-  /** Absent: rates are shared by `shared`, if at all. */
-  readonly rates?: SharedRateServer | undefined;
-  /** Absent: this process knows the spending from the state, unless `shared` has shares. */
-  readonly budgets?: SharedBudgetServer | undefined;
+  /** Leases from a local file. Absent: this process counts alone, unless it has `shared`. */
+  readonly leases?: SharedLimits | undefined;
   readonly settings: () => GatewaySettings;
   /** Keys from the process that starts the gateway. */
   readonly fixedKeys: readonly string[];
@@ -53,26 +52,26 @@ export class GatewayState {
   #stopRetention: (() => void) | undefined;
 
   constructor(input: GatewayStateInput) {
-    const { database, shared, rates, budgets, settings, fixedKeys, log } = input;
+    const { database, shared, leases, settings, fixedKeys, log } = input;
     this.#input = input;
     this.#alerts = new BudgetAlerts(
       shared?.alerts ?? (database === undefined ? NO_CLAIMS : claimInSqlite(database)),
       (alert, again) => this.#report(alert, again),
       this.#failed('budget alerts'),
     );
-    const shares = budgets?.budgets ?? shared?.budgets;
+    const limits = leases ?? shared;
     // With leases, the spending of peers is known from the grants.
     const book = new BudgetBook(
-      shares === undefined ? database : undefined,
+      limits === undefined ? database : undefined,
       (budget) => this.#alerts.note(budget),
-      shares,
+      limits?.budgets,
     );
     this.book = book;
     this.ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'), {
       book,
       store: shared?.rows,
     });
-    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, rates?.rates ?? shared?.rates);
+    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, limits?.rates);
     this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
         this.#limit(keys);
@@ -81,19 +80,17 @@ export class GatewayState {
       written: () => book.follow(),
       stale: () => shared?.stale === true,
     });
-    shared?.attach({
-      keys: (keys) => this.keys.replace(keys),
-      limits: (keys) => this.#limit(keys),
+    const leasing: LeasingGateway = {
       budgets: () => book.all,
       rates: () => this.limits.rates,
       spent: (budget) => this.#alerts.note(budget),
+    };
+    shared?.attach({
+      ...leasing,
+      keys: (keys) => this.keys.replace(keys),
+      limits: (keys) => this.#limit(keys),
     });
-    rates?.attach(() => this.limits.rates);
-    budgets?.attachBudgets({
-      budgets: () => book.all,
-      spent: (budget) => this.#alerts.note(budget),
-      unwritten: (budget, start) => book.sum(budget, start, this.ledger.unwritten),
-    });
+    leases?.attach({ ...leasing, unstored: (budget, start) => book.sum(budget, start, this.ledger.unwritten) });
     this.admin = shared?.admin ?? sqliteAdmin(requireDatabase(database), () => this.keys.reload());
   }
 

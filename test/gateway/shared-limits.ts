@@ -4,33 +4,36 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { toNano } from '../../src/base/money.ts';
-import type { Log } from '../../src/gateway/accounting/log.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
 import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
 import { BudgetLeases } from '../../src/gateway/limits/budget-leases.ts';
+import type { LeaseStore, LeasingGateway } from '../../src/gateway/limits/lease.ts';
 import type { RateRule } from '../../src/gateway/limits/limit-rules.ts';
 import type { CallerLimits } from '../../src/gateway/limits/limits.ts';
 import { Rate, takeRequest, takeTokens } from '../../src/gateway/limits/rate.ts';
 import { RateLeases } from '../../src/gateway/limits/rate-leases.ts';
 import type { RateShare } from '../../src/gateway/limits/rate-share.ts';
 import { RequestLimits } from '../../src/gateway/limits/request-limits.ts';
-import { PostgresBudgets } from '../../src/gateway/postgres/postgres-budgets.ts';
 import { PostgresConnection } from '../../src/gateway/postgres/postgres-connection.ts';
-import { PostgresRates } from '../../src/gateway/postgres/postgres-rates.ts';
+import { PostgresLeases } from '../../src/gateway/postgres/postgres-leases.ts';
 import { writeRows } from '../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../src/gateway/postgres/postgres-tables.ts';
-import { RedisRates } from '../../src/gateway/redis/redis-rates.ts';
 import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { rowToJson } from '../../src/gateway/state/ledger-columns.ts';
-import { ShareKeeper } from '../../src/gateway/workers/share-keeper.ts';
-import { WorkerShares } from '../../src/gateway/workers/worker-shares.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { transaction } from '../../src/gateway/state/transaction.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { LocalLeases } from '../../src/gateway/workers/local-leases.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { ledgerRow } from './ledger-row.ts';
 import { query } from './postgres/postgres-server.ts';
 
 /** Nano-USD. */
 export const CENT = 10_000_000;
+const NONE: LeasingGateway = { budgets: () => new Map(), rates: () => new Map(), spent: () => undefined };
 /** A rate per minute, or requests at a time. */
 export type RateLimit = Omit<RateRule, 'scope' | 'model'>;
 
@@ -81,7 +84,7 @@ export class SharedRate {
     return this.#rate.requests.used();
   }
 
-  /** Requests that may be sent without a question. */
+  /** Requests that may be sent without a grant. */
   get left(): number {
     return this.#rate.shares?.requests.left ?? 0;
   }
@@ -106,6 +109,7 @@ async function join(url: string, id: string): Promise<void> {
 export class BudgetReplica {
   readonly id = randomUUID();
   readonly #connection: PostgresConnection;
+  readonly #store: LeaseStore;
   readonly #leases: BudgetLeases;
   readonly #book: BudgetBook;
   readonly #rows: UsageRow[] = [];
@@ -121,22 +125,17 @@ export class BudgetReplica {
     const replicas = Array.from({ length: count }, () => new BudgetReplica(url, usd, hard, period, unusedMs));
     for (const { id } of replicas) await join(url, id);
     for (const each of replicas) {
-      // The first request asks for a share.
+      // The first request requests a lease.
       if (used) each.begin();
-      await each.ask();
+      await each.renew();
     }
     return replicas;
   }
 
   private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day', unusedMs: number) {
     this.#connection = new PostgresConnection(url);
-    const store = new PostgresBudgets(this.#connection, this.id);
-    this.#leases = new BudgetLeases(
-      store,
-      () => undefined,
-      () => undefined,
-      unusedMs,
-    );
+    this.#store = new PostgresLeases(this.#connection, this.id);
+    this.#leases = new BudgetLeases({ wake: () => undefined, lostAt: () => undefined, unusedMs });
     this.#book = new BudgetBook(undefined, undefined, this.#leases);
     const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
     this.#book.update(new Map([['b', rule]]), new Map(), []);
@@ -180,9 +179,11 @@ export class BudgetReplica {
     return this.#book.get('b')?.spent();
   }
 
-  ask(): Promise<void> {
+  async renew(): Promise<void> {
     this.#leases.answeredAt = performance.now();
-    return this.#leases.ask(this.#book.all, true, () => undefined);
+    const round = this.#leases.begin({ ...NONE, budgets: () => this.#book.all }, true);
+    const { budgets } = await this.#store.grant({ budgets: round.requests, rates: [] });
+    round.granted(budgets, performance.now());
   }
 
   /** Stores the rows of ended requests, also twice. */
@@ -193,13 +194,13 @@ export class BudgetReplica {
     }
   }
 
-  /** What a look for changes finds. */
-  async look(): Promise<void> {
+  /** Returns what peers need, and renews its leases. */
+  async heartbeat(): Promise<void> {
     const rows = await this.#connection.transaction(5_000, (sql) =>
       sql("SELECT start_at FROM budget_windows WHERE wanted_at > now() - interval '3 seconds'"),
     );
-    this.#leases.wanted = new Set(rows.map(({ start_at }) => `${start_at} b`));
-    await this.ask();
+    this.#leases.inDemand = new Set(rows.map(({ start_at }) => `${start_at} b`));
+    await this.renew();
   }
 }
 
@@ -207,11 +208,12 @@ export class BudgetReplica {
 export class RateReplica {
   readonly id = randomUUID();
   readonly rate: SharedRate;
-  /** Milliseconds after which it wanted to ask. */
+  /** Milliseconds after which its leases were to be renewed. */
   readonly wakes: number[] = [];
   /** When Postgres was lost; of the monotonic clock. */
   lostAt: number | undefined;
   readonly #connection: PostgresConnection;
+  readonly #store: LeaseStore;
   readonly #leases: RateLeases;
 
   /** Three gateways that know each other, on an empty database. */
@@ -219,13 +221,14 @@ export class RateReplica {
     await migrate(url);
     const replicas = Array.from({ length: 3 }, () => new RateReplica(url, limit, minuteMs));
     for (const { id } of replicas) await join(url, id);
-    for (const each of replicas) await each.ask();
+    for (const each of replicas) await each.renew();
     return replicas;
   }
 
   private constructor(url: string, limit: RateLimit, minuteMs?: number) {
     this.#connection = new PostgresConnection(url);
-    this.#leases = new RateLeases(new PostgresRates(this.#connection, this.id, minuteMs), {
+    this.#store = new PostgresLeases(this.#connection, this.id, minuteMs);
+    this.#leases = new RateLeases({
       lostAt: () => this.lostAt,
       wake: (delay) => this.wakes.push(delay),
       ...(minuteMs === undefined ? {} : { minuteMs }),
@@ -237,91 +240,56 @@ export class RateReplica {
     this.#connection.close();
   }
 
-  ask(): Promise<void> {
-    return this.#leases.ask(new Map([['r', this.rate.inner]]), true);
+  async renew(): Promise<void> {
+    const round = this.#leases.begin({ ...NONE, rates: () => new Map([['r', this.rate.inner]]) }, true);
+    if (round.requests.length === 0) return;
+    const { rates, processes } = await this.#store.grant({ budgets: [], rates: round.requests });
+    this.#leases.processes = processes;
+    round.granted(rates, performance.now());
   }
 
-  /** What a look for changes does and finds. A gateway that does not look is taken for ended after 75 seconds. */
-  async look(): Promise<void> {
+  /** Returns what peers need, and renews its leases. Without it, a gateway counts as ended after 75 seconds. */
+  async heartbeat(): Promise<void> {
     const rows = await this.#connection.transaction(5_000, async (sql) => {
       await sql('UPDATE replicas SET seen_at = now() WHERE id = $1', [this.id]);
       const wanted = "SELECT rate FROM rate_leases WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1";
       return sql(wanted, [this.id]);
     });
-    this.#leases.wanted = new Set(rows.map(({ rate }) => String(rate)));
-    await this.ask();
+    this.#leases.inDemand = new Set(rows.map(({ rate }) => String(rate)));
+    await this.renew();
   }
 }
 
-/** A gateway with rates in Redis. It asks in the background, as in the product. */
-export class RedisReplica {
-  readonly #rates = new Map<string, SharedRate>();
-  readonly #server: RedisRates;
-
-  static async start(
-    url: string,
-    limits: Readonly<Record<string, RateLimit>>,
-    log: Log,
-    minuteMs?: number,
-  ): Promise<RedisReplica> {
-    // On a busy machine, a call may take longer than the half second of the product.
-    const times = { callMs: 3_000, ...(minuteMs === undefined ? {} : { minuteMs }) };
-    const server = await RedisRates.open({ url: () => url, log, ...times });
-    const replica = new RedisReplica(server, limits);
-    await server.ready();
-    return replica;
-  }
-
-  private constructor(server: RedisRates, limits: Readonly<Record<string, RateLimit>>) {
-    this.#server = server;
-    for (const [id, limit] of Object.entries(limits)) {
-      this.#rates.set(id, new SharedRate(limit, server.rates.shares(id)));
-    }
-    const inner = new Map([...this.#rates].map(([id, rate]) => [id, rate.inner]));
-    server.attach(() => inner);
-  }
-
-  rate(id: string): SharedRate {
-    const found = this.#rates.get(id);
-    assert.ok(found);
-    return found;
-  }
-
-  /** How many gateways it knows. */
-  get known(): number {
-    return this.#server.rates.replicas;
-  }
-
-  dispose(): Promise<void> {
-    return this.#server.dispose();
-  }
-}
-
-/** The primary and three workers in this process, with one rate and one hard budget of 1 USD. */
+/** Three workers in this process, with one rate and one hard budget of 1 USD in a local state. */
 export class TestWorkers {
   static readonly IDS: readonly number[] = [1, 2, 3];
-  /** The budget in the state. */
-  readonly #stored = new Budget({
-    scope: { key: 'k' },
-    model: '*',
-    period: 'total',
-    timeZone: 'UTC',
-    nano: toNano(1),
-    hard: true,
-  });
-  readonly #keeper: ShareKeeper;
+  /** Of the log. */
+  readonly lines: string[] = [];
+  readonly #note = (_: unknown, line: string) => void this.lines.push(line);
+  readonly #database: DatabaseSync;
   readonly #workers = new Map<number, TestWorker>();
 
-  constructor(requests = 600) {
-    const budgets = { follow: () => undefined, find: () => this.#stored };
-    this.#keeper = new ShareKeeper(TestWorkers.IDS.length, budgets, (id, wanted) =>
-      this.#workers.get(id)?.shares.wanted(wanted),
-    );
+  /** @param folder for the state. */
+  static async start(folder: string, requests = 600): Promise<TestWorkers> {
+    const state = path.join(folder, 'gateway.db');
+    const workers = new TestWorkers(await openState(state));
     for (const id of TestWorkers.IDS) {
-      this.#keeper.join(id);
-      const shares = new WorkerShares(async (questions) => this.#keeper.ask(id, questions));
-      this.#workers.set(id, new TestWorker(this.#stored, shares, requests));
+      const leases = await LocalLeases.open({
+        file: path.join(folder, 'gateway-leases.db'),
+        state,
+        log: { debug: () => undefined, info: workers.#note, warn: workers.#note, error: workers.#note },
+        replica: String(id),
+        workers: TestWorkers.IDS.length,
+      });
+      workers.#workers.set(id, new TestWorker(workers.#database, leases, requests));
+      // The first one has its leases before the others start.
+      await leases.renew();
     }
+    return workers;
+  }
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
   }
 
   of(id: number): TestWorker {
@@ -330,40 +298,59 @@ export class TestWorkers {
     return found;
   }
 
-  /** A worker is killed. */
-  async leave(id: number): Promise<void> {
-    this.#keeper.leave(id);
-    await this.of(id).shares.dispose();
+  /** A worker ends. */
+  leave(id: number): void {
+    this.of(id).leases.dispose();
     this.#workers.delete(id);
   }
 
-  async ask(): Promise<void> {
-    for (const { shares } of this.#workers.values()) await shares.ready();
+  /** All renew their leases. */
+  async renew(): Promise<void> {
+    for (const { leases } of this.#workers.values()) await leases.renew();
   }
 
-  async dispose(): Promise<void> {
-    for (const { shares } of this.#workers.values()) await shares.dispose();
+  /** Another process stores rows that cost so many cents. */
+  store(cents: number): void {
+    storeRow(this.#database, cents * CENT);
+  }
+
+  /** Nano-USD in the state. */
+  get stored(): number {
+    return Number(this.#database.prepare('SELECT sum(nano) AS nano FROM spent').get()?.nano ?? 0);
+  }
+
+  dispose(): void {
+    for (const { leases } of this.#workers.values()) leases.dispose();
+    this.#database.close();
   }
 }
 
 class TestWorker {
-  readonly shares: WorkerShares;
+  readonly leases: LocalLeases;
   readonly rate: SharedRate;
   readonly #budget: Budget;
-  readonly #stored: Budget;
+  readonly #database: DatabaseSync;
   /** Spent, but not in the state yet. */
-  #unwritten = 0;
+  #unstored = 0;
 
-  constructor(stored: Budget, shares: WorkerShares, requests: number) {
-    this.#stored = stored;
-    this.shares = shares;
-    this.rate = new SharedRate({ requests }, shares.rates.shares('r'));
-    this.#budget = new Budget(stored.rule, undefined, shares.budgets.share('b'));
-    shares.attach(() => new Map([['r', this.rate.inner]]));
-    shares.attachBudgets({
+  constructor(database: DatabaseSync, leases: LocalLeases, requests: number) {
+    this.#database = database;
+    this.leases = leases;
+    this.rate = new SharedRate({ requests }, leases.rates.shares('r'));
+    const rule = {
+      scope: { key: 'k' },
+      model: '*',
+      period: 'total',
+      timeZone: 'UTC',
+      nano: toNano(1),
+      hard: true,
+    } as const;
+    this.#budget = new Budget(rule, undefined, leases.budgets.share('b'));
+    leases.attach({
       budgets: () => new Map([['b', this.#budget]]),
+      rates: () => new Map([['r', this.rate.inner]]),
       spent: () => undefined,
-      unwritten: () => this.#unwritten,
+      unstored: () => this.#unstored,
     });
   }
 
@@ -374,20 +361,19 @@ class TestWorker {
       return false;
     }
     this.#budget.add({ at: Date.now(), nano: CENT });
-    this.#unwritten += CENT;
+    this.#unstored += CENT;
     return true;
   }
 
   /** What the ledger does a quarter of a second later. */
   write(): void {
-    this.#stored.add({ at: Date.now(), nano: this.#unwritten });
-    this.#unwritten = 0;
+    if (this.#unstored === 0) return;
+    storeRow(this.#database, this.#unstored);
+    this.#unstored = 0;
   }
 }
 
-/** The number of workers that the first one learns before the others have started. */
-export function workersKnownToFirst(count: number): number {
-  const keeper = new ShareKeeper(count, { follow: () => undefined, find: () => undefined }, () => undefined);
-  keeper.join(1);
-  return keeper.ask(1, { rates: [], budgets: [] }).workers;
+function storeRow(database: DatabaseSync, cost: number): void {
+  const row = ledgerRow({ cost, at: Date.now(), requestId: randomUUID() });
+  transaction(database, () => new UsageTables(database).write([row], assert.fail));
 }

@@ -1,5 +1,4 @@
 import { type PostgresServer, startPostgres } from './postgres/postgres-server.ts';
-import { startRedis } from './redis/redis-server.ts';
 
 /** A server that is started when a test needs it first, and that all files of a test process share. */
 class SharedServer<T extends { close(): Promise<void> }> {
@@ -24,12 +23,10 @@ class SharedServer<T extends { close(): Promise<void> }> {
 
 const postgres = new SharedServer(startPostgres);
 const breakablePostgres = new SharedServer(startPostgres);
-const redis = new SharedServer(() => startRedis());
-let redisDatabases = 0;
 
 // A hook of the root suite: it runs after the tests of all files.
 after(async () => {
-  await Promise.all([postgres, breakablePostgres, redis].map((each) => each.close()));
+  await Promise.all([postgres, breakablePostgres].map((each) => each.close()));
 });
 
 /** The Postgres of all tests that need a database of their own and leave the server alone. */
@@ -40,11 +37,4 @@ export function sharedPostgres(): Promise<PostgresServer> {
 /** The Postgres of tests that kill, freeze or copy the server. Each of them must start it again. */
 export function sharedBreakablePostgres(): Promise<PostgresServer> {
   return breakablePostgres.get();
-}
-
-/** Address of an unused, empty database of the Redis of all tests. */
-export async function redisDatabase(): Promise<string> {
-  const { url } = await redis.get();
-  redisDatabases += 1;
-  return `${url}/${redisDatabases}`;
 }

@@ -58,16 +58,6 @@ export const POSTGRES: Program = {
   variable: 'SVC_TEST_POSTGRES',
 };
 
-/** The program of `redis-tools` is the server too, and that package starts none. */
-export const REDIS: Program = {
-  name: 'Redis',
-  paths: ['/usr/bin/redis-server', '/usr/bin/redis-check-rdb', '/opt/homebrew/bin/redis-server'],
-  debianPackage: 'redis-tools',
-  reason: 'counts the rates of several gateways',
-  how: 'installed',
-  variable: 'SVC_TEST_REDIS',
-};
-
 export const HAPROXY: Program = {
   name: 'HAProxy',
   paths: ['/usr/sbin/haproxy', '/opt/homebrew/bin/haproxy'],
@@ -117,9 +107,7 @@ export const FISH: Program = {
 };
 
 /** All programs that the tests need. */
-export const PROGRAMS: readonly Program[] = [
-  ...[CHROMIUM, POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH],
-];
+export const PROGRAMS: readonly Program[] = [CHROMIUM, POSTGRES, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH];
 
 /** Path of the program; installs or unpacks it when it is absent. @throws with what to install. */
 export function programPath(program: Program): string {

@@ -9,7 +9,6 @@ import {
   NGINX,
   POSTGRES,
   type Program,
-  REDIS,
   ZSH,
 } from '../host/programs.ts';
 
@@ -37,7 +36,7 @@ export interface Suite {
 const COMPILED = ['--require', 'test/compile-cache.ts'];
 
 const SERVERS = [
-  'test/gateway/{postgres,redis,workers}/**/*.test.ts',
+  'test/gateway/{postgres,workers}/**/*.test.ts',
   'test/deploy/**/*.test.ts',
   'test/docs/proxies.test.ts',
 ];
@@ -56,7 +55,7 @@ const servers: Suite = {
   name: 'databases, workers and balancers',
   files: SERVERS,
   mocha: ['--timeout', '180000', ...COMPILED],
-  programs: [POSTGRES, REDIS, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH],
+  programs: [POSTGRES, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH],
   editor: false,
   built: false,
   usual: true,

@@ -7,11 +7,10 @@ import { editorPart } from './editor-part.ts';
 import { fleetPart } from './fleet-part.ts';
 import { gatewayPart } from './gateway-part.ts';
 import type { SoakPart } from './part.ts';
-import { ratesPart } from './rates-part.ts';
 import { vscodePart } from './vscode-part.ts';
 import { walksPart } from './walks-part.ts';
 
-const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, ratesPart, editorPart, vscodePart, walksPart];
+const PARTS: readonly SoakPart[] = [gatewayPart, fleetPart, editorPart, vscodePart, walksPart];
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },

@@ -131,7 +131,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   // Parts that stay open after an error would keep the process alive.
   try {
     telemetry = await openTelemetry(upstreams.settings, log);
-    opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.shares);
+    opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.workers);
     state = new GatewayState({
       ...opened.state,
       settings: () => upstreams.settings.gateway,
@@ -144,8 +144,8 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
     const host = options.host ?? listen.host;
     requireStoredKey(host, keys);
     opened.serving(true);
-    const { shared, rates, budgets } = opened.state;
-    await Promise.all([shared?.ready(), rates?.ready(), budgets?.ready()]);
+    const { shared, leases } = opened.state;
+    await (leases ?? shared)?.ready();
     const metrics = new Metrics(() => ledger.waiting);
     reloadsFailed = () => metrics.reloadFailed();
     const parts: GatewayParts = {

@@ -4,15 +4,8 @@ import type { Metrics } from '../../gateway/accounting/metrics.ts';
 import { describeThisHealth, type HealthSources } from '../../gateway/operations/health-report.ts';
 import type { LiveRequests } from '../../gateway/operations/live-requests.ts';
 import { describeThisReplica, type ThisProcess } from '../../gateway/operations/presence.ts';
-import {
-  type Answers,
-  PRIMARY_MESSAGE,
-  type Questions,
-  type Subject,
-  type WorkerMessage,
-} from '../../gateway/workers/messages.ts';
+import { PRIMARY_MESSAGE, type Subject, type WorkerMessage } from '../../gateway/workers/messages.ts';
 import { WorkerLive } from '../../gateway/workers/worker-live.ts';
-import { WorkerShares } from '../../gateway/workers/worker-shares.ts';
 import type { Io } from '../io.ts';
 
 /** Signals reach all processes of a terminal or a service. The primary tells its workers when to stop. */
@@ -39,20 +32,21 @@ type Served = ThisProcess &
 export class PrimaryChannel {
   /** `io` of the worker: it stops when the primary says so. Only the first worker prints texts that all would print. */
   readonly io: Io;
-  readonly shares = new WorkerShares((questions) => this.#requestLeases(questions));
   readonly first: boolean;
+  /** Number of workers when all have started. */
+  readonly workers: number;
   stopOrder: StopOrder | undefined;
   #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
   #signIns: SignInLimit | undefined;
   #live: WorkerLive | undefined;
   readonly #stop = new AbortController();
-  readonly #answers = new Map<number, (answers: Answers) => void>();
   readonly #collecting = new Map<number, (texts: readonly string[]) => void>();
   #number = 0;
   #hurry: () => void = () => undefined;
 
-  constructor(io: Io, first: boolean) {
+  constructor(io: Io, first: boolean, workers: number) {
     this.first = first;
+    this.workers = workers;
     for (const signal of SIGNALS) process.on(signal, () => undefined);
     process.on('message', (message) => this.#receive(message));
     this.io = {
@@ -108,24 +102,10 @@ export class PrimaryChannel {
     process.channel?.unref();
   }
 
-  #requestLeases({ rates, budgets }: Questions): Promise<Answers> {
-    if (rates.length + budgets.length === 0) return Promise.resolve({ workers: 1, rates: [], budgets: [] });
-    this.#number += 1;
-    const number = this.#number;
-    return new Promise((resolve) => {
-      this.#answers.set(number, resolve);
-      send({ type: 'ask', number, rates: [...rates], budgets: [...budgets] });
-    });
-  }
-
   #receive(raw: unknown): void {
     const { success, data: message } = PRIMARY_MESSAGE.safeParse(raw);
     if (!success) return;
     switch (message.type) {
-      case 'answer':
-        this.#answers.get(message.number)?.(message);
-        this.#answers.delete(message.number);
-        return;
       case 'collected':
         this.#collecting.get(message.number)?.(message.texts);
         this.#collecting.delete(message.number);
@@ -139,8 +119,6 @@ export class PrimaryChannel {
       case 'live-request':
       case 'live-skipped':
         return this.#live?.receive(message);
-      case 'wanted':
-        return this.shares.wanted(message);
       case 'stop':
         this.stopOrder = message;
         return this.#stop.abort();

@@ -11,7 +11,6 @@ import {
   type WorkerMessage,
 } from '../../gateway/workers/messages.ts';
 import { MetricsKeeper } from '../../gateway/workers/metrics-keeper.ts';
-import { type KeptBudgets, ShareKeeper } from '../../gateway/workers/share-keeper.ts';
 
 export interface PrimaryOptions {
   readonly count: number;
@@ -19,7 +18,6 @@ export interface PrimaryOptions {
   /** For the time in which requests are accepted after the signal to end, and for running requests. */
   readonly delayMs: number;
   readonly drainMs: number;
-  readonly budgets: KeptBudgets;
 }
 
 interface Started {
@@ -41,14 +39,13 @@ const REPLACED_MS = 1_000;
 /** Milliseconds that a worker may take to end in addition to those for its requests. */
 const END_MS = 15_000;
 
-/** Starts the workers, keeps their shared state, and starts one that ends again. */
+/** Starts the workers, passes messages between them, and starts one that ends again. */
 export class Primary {
   readonly #options: PrimaryOptions;
-  readonly #keeper: ShareKeeper;
   readonly #live = new LiveKeeper((id, message) => this.#send(id, message));
   readonly #metrics = new MetricsKeeper();
   readonly #workers = new Map<number, Started>();
-  /** Those that are asked about themselves, by number. */
+  /** Workers whose reports are awaited, by number. */
   readonly #collecting = new Map<number, (text: string) => void>();
   #number = 0;
   #failures = 0;
@@ -58,9 +55,6 @@ export class Primary {
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
-    this.#keeper = new ShareKeeper(options.count, options.budgets, (id, wanted) =>
-      this.#send(id, { type: 'wanted', ...copy(wanted) }),
-    );
   }
 
   /** Starts one worker, and the others when it accepts requests. @returns its exit code if it does not. */
@@ -72,8 +66,8 @@ export class Primary {
     const first = this.#fork();
     if (!(await first.ready)) return first.worker.process.exitCode ?? 1;
     if (this.#ending) return 0;
-    const others = Array.from({ length: this.#options.count - 1 }, () => this.#fork());
-    await Promise.all(others.map(({ ready }) => ready));
+    const further = Array.from({ length: this.#options.count - 1 }, () => this.#fork());
+    await Promise.all(further.map(({ ready }) => ready));
     this.#options.log.info({ workers: this.#workers.size }, 'all workers accept requests');
     return 0;
   }
@@ -146,14 +140,12 @@ export class Primary {
     worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'worker'));
     const started = { worker, at: performance.now(), stopping: false, ready };
     this.#workers.set(worker.id, started);
-    this.#keeper.join(worker.id);
     return started;
   }
 
   async #ended(id: number, code: number | null, signal: string | null): Promise<void> {
     const ended = this.#workers.get(id);
     this.#workers.delete(id);
-    this.#keeper.leave(id);
     this.#live.leave(id);
     if (ended === undefined || ended.stopping || this.#ending || !(await ended.ready)) return;
     this.#failures = performance.now() - ended.at < STABLE_MS ? this.#failures + 1 : 0;
@@ -180,11 +172,6 @@ export class Primary {
     switch (message.type) {
       case 'ready':
         return this.#live.join(id);
-      case 'ask': {
-        const { workers, rates, budgets } = this.#keeper.ask(id, message);
-        const { number } = message;
-        return this.#send(id, { type: 'answer', number, workers, rates: [...rates], budgets: [...budgets] });
-      }
       case 'collect':
         return void this.#collect(id, message.number, message.subject);
       case 'own':
@@ -192,7 +179,7 @@ export class Primary {
       case 'last-metrics':
         return this.#metrics.said(id, message.text);
       case 'sign-in':
-        for (const other of this.#workers.keys()) if (other !== id) this.#send(other, message);
+        for (const peer of this.#workers.keys()) if (peer !== id) this.#send(peer, message);
         return;
       case 'live-follow':
       case 'live-unfollow':
@@ -225,8 +212,4 @@ export class Primary {
     // A worker may end at any time.
     if (worker?.isConnected() === true) worker.send(message, () => undefined);
   }
-}
-
-function copy({ rates, budgets }: { readonly rates: readonly string[]; readonly budgets: readonly string[] }) {
-  return { rates: [...rates], budgets: [...budgets] };
 }

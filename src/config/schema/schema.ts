@@ -362,10 +362,10 @@ export const gatewaySchema = z.strictObject({
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
   ...limitFields,
   rates: z
-    .union([rateList, z.enum(['memory', 'state']), z.string().regex(/^(rediss?:\/\/|\{(env|file):)/)])
+    .union([rateList, z.enum(['memory', 'state'])])
     .optional()
     .describe(
-      'Maximum requests and tokens per minute, and requests at a time, of all requests together. Or who counts rates: gateways that share a Postgres `state` count together (`state`); with `memory`, each one counts alone; with the address of a Redis or Valkey server, such as `redis://:{env:REDIS_PASSWORD}@cache:6379`, all that use it count together. Takes effect when the gateway starts.',
+      'Maximum requests and tokens per minute, and requests at a time, of all requests together. Or who counts rates: gateways that share a Postgres `state` count together (`state`); with `memory`, each one counts alone. Takes effect when the gateway starts.',
     ),
   unpricedModels: z
     .array(limitedModelName)

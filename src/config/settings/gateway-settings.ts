@@ -36,7 +36,8 @@ export function readGateway(node: Tree | undefined, schema: z.ZodType<Parsed> = 
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: { usage: milliseconds(parsed.retention?.usage), rollup: milliseconds(parsed.retention?.rollup) },
     state: parsed.state === 'sqlite' ? undefined : credential(child(node, 'state')),
-    rateStore: readRateStore(parsed.rates, child(node, 'rates')),
+    // The limits of all requests together may be there instead.
+    rateStore: typeof parsed.rates === 'string' ? parsed.rates : 'state',
     maxStale: milliseconds(parsed.maxStale),
     embeddingModels: byKey(parsed.embeddingModels, (model) => model),
     transcriptionModels: byKey(parsed.transcriptionModels, (model) => model),
@@ -56,12 +57,6 @@ function limitsOf({ budgets, rates }: NonNullable<Parsed['users']>[string]): Lim
 /** A number for a duration that the schema has checked. Absent: without an end. */
 function milliseconds(duration: string | undefined): number {
   return parseDuration(duration ?? '') ?? Number.POSITIVE_INFINITY;
-}
-
-/** The limits of all requests together may be there instead. */
-function readRateStore(rates: Parsed['rates'], node: Tree | undefined): GatewaySettings['rateStore'] {
-  if (typeof rates !== 'string') return 'state';
-  return rates === 'memory' || rates === 'state' ? rates : (credential(node) ?? 'state');
 }
 
 function readTelemetry(parsed: Parsed['telemetry'], headers: Tree | undefined): TelemetrySettings | undefined {

@@ -141,8 +141,8 @@ export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' |
   readonly retention: LedgerRetention;
   /** Address of the Postgres database that several gateways share. Absent: a local SQLite file. */
   readonly state?: Credential | undefined;
-  /** Who counts rates: this process alone, the database of `state`, or the Redis server at an address. */
-  readonly rateStore: 'memory' | 'state' | Credential;
+  /** Who counts rates: this process alone, or all that share a `state`. */
+  readonly rateStore: 'memory' | 'state';
   /** Milliseconds for which keys are used while that database is away. */
   readonly maxStale: number;
   readonly embeddingModels: Members<'embeddingModels'>;

@@ -4,6 +4,7 @@ import type * as api from '../../protocol/admin-api/schemas.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
 import type { Budget } from '../limits/budget.ts';
+import { scopeOrNull } from '../limits/limit-rules.ts';
 import { listReplicas } from '../operations/replicas.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
 import type { UsageReport } from '../reports/usage-report.ts';
@@ -65,9 +66,8 @@ async function describeBudgets(
     const spent = budget.spent();
     const perMs = rule.period === 'total' ? (lastWeek.get(budget) ?? 0) / WEEK_MS : spent / Math.max(1, now - start);
     const runsOut = now + (rule.nano - spent) / perMs;
-    const { key, user, organization } = rule.scope;
     return {
-      scope: { key: key ?? null, user: user ?? null, organization: organization ?? null },
+      scope: scopeOrNull(rule.scope),
       model: rule.model,
       period: rule.period,
       time_zone: rule.timeZone,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { toUsd } from '../../base/money.ts';
 import { run, runSteps, type Steps } from '../state/steps.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
-import { type BudgetRule, budgetId, describeScope } from './limit-rules.ts';
+import { type BudgetRule, budgetId, describeScope, scopeOrNull } from './limit-rules.ts';
 
 /** Shares of a budget that are reported, in percent. */
 const PERCENTS = [50, 80, 100] as const;
@@ -192,9 +192,7 @@ export function alertBody({ percent, rule, window, spent }: BudgetAlert): Record
     event: 'budget',
     text: `${percent} % of ${describeBudget(rule)}, ${percent < 100 ? 'is' : 'are'} spent: ${toUsd(spent)} USD.`,
     percent,
-    key: scope.key ?? null,
-    user: scope.user ?? null,
-    organization: scope.organization ?? null,
+    ...scopeOrNull(scope),
     model,
     period,
     time_zone: timeZone,

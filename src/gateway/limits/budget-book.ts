@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { TimeZone } from '../../base/time-zone.ts';
 import { run, type Steps } from '../state/steps.ts';
-import { Budget, type Spend } from './budget.ts';
+import { Budget, type BudgetWindow, countsSpend, type Spend } from './budget.ts';
 import type { SharedBudgets } from './budget-share.ts';
 import { type BudgetRule, budgetId } from './limit-rules.ts';
 
@@ -173,15 +173,22 @@ function byScope(budgets: readonly Budget[]) {
 
 /** Nano-USD that were spent of budgets in their current windows, by `budgetId`. */
 export function* readSpent(rules: readonly BudgetRule[]): Steps<ReadonlyMap<string, number>> {
+  const windows = rules.map((rule) => ({ rule, window: new Budget(rule).window() }));
+  const spent = yield* spentBefore(windows);
+  return new Map(rules.map((rule, index) => [budgetId(rule), spent[index] ?? 0]));
+}
+
+/** Nano-USD that were spent of budgets in windows that have not ended. */
+export function* spentBefore(
+  windows: readonly { readonly rule: BudgetRule; readonly window: BudgetWindow }[],
+): Steps<readonly number[]> {
   const keys = yield* run('SELECT name, "user" FROM keys WHERE "user" IS NOT NULL');
   const users = new Map(keys.map(({ name, user }) => [String(name), String(user)]));
-  const found = new Map<string, number>();
-  const budgets = rules.map((rule) => new Budget(rule));
-  for (const [start, group] of Map.groupBy(budgets, (budget) => budget.window().start)) {
-    const sums = addUp(group, start, yield* run(spentSql(start), [start]), users);
-    for (const [{ rule }, nano] of sums) found.set(budgetId(rule), nano);
+  const found = new Map<unknown, number>();
+  for (const [start, group] of Map.groupBy(windows, ({ window }) => window.start)) {
+    for (const [each, nano] of addUp(group, start, yield* run(spentSql(start), [start]), users)) found.set(each, nano);
   }
-  return found;
+  return windows.map((each) => found.get(each) ?? 0);
 }
 
 /** A statement for SQLite and Postgres: the spending since a time, which is the parameter `?1`. */
@@ -195,18 +202,18 @@ function spentSql(start: number): string {
 }
 
 /** Nano-USD of each budget. @param rows those of `spentSql`. @param users the users of the keys. */
-function addUp(
-  budgets: readonly Budget[],
+function addUp<T extends { readonly rule: BudgetRule }>(
+  budgets: readonly T[],
   start: number,
   rows: Iterable<Readonly<Record<string, unknown>>>,
   users: ReadonlyMap<string, string>,
-): ReadonlyMap<Budget, number> {
+): ReadonlyMap<T, number> {
   const sums = new Map(budgets.map((budget) => [budget, 0]));
   for (const row of rows) {
     const spend = readSpend(row, start);
     const user = users.get(spend.key);
     for (const budget of budgets) {
-      if (budget.counts(spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
+      if (countsSpend(budget.rule, spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
     }
   }
   return sums;

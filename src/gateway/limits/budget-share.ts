@@ -1,4 +1,4 @@
-import { Answers } from './answers.ts';
+import { GrantWaits } from './grant-waits.ts';
 
 /** The share of one process in a window of a budget that several processes spend. Nano-USD. */
 export interface WindowShare {
@@ -6,10 +6,10 @@ export interface WindowShare {
   granted: number;
   /** The spending of this process, in total. */
   used: number;
-  /** The part that no process holds; of the last answer. */
+  /** The part that no process holds; of the last grant. */
   free: number;
-  /** The part that peers hold; of the last answer. */
-  others: number;
+  /** The part that peers hold; of the last grant. */
+  peers: number;
 }
 
 /**
@@ -18,15 +18,15 @@ export interface WindowShare {
  */
 export class BudgetShare {
   readonly #windows = new Map<number, WindowShare>();
-  /** Spent before the first answer about a window. */
+  /** Spent before the first grant of a window. */
   readonly #early = new Map<number, number>();
-  readonly answers = new Answers();
+  readonly waits = new GrantWaits();
   readonly #changed: () => void;
   readonly #usable: () => boolean;
   readonly #reachable: () => boolean;
   /** The largest amount that a request needed. */
   largest = 0;
-  /** The largest amount that was refused since the last question. */
+  /** The largest amount that was refused since the last request for a lease. */
   needed = 0;
   /** Spent since a time of the monotonic clock. */
   recent = { nano: 0, since: performance.now() };
@@ -44,12 +44,12 @@ export class BudgetShare {
     this.#changed = changed;
   }
 
-  /** Undefined before the first answer about the window. */
+  /** Undefined before the first grant of the window. */
   window(start: number): WindowShare | undefined {
     return this.#windows.get(start);
   }
 
-  /** The spending of this process in the window, also before the first answer about it. */
+  /** The spending of this process in the window, also before the first grant of it. */
   used(start: number): number {
     return this.#windows.get(start)?.used ?? this.#early.get(start) ?? 0;
   }
@@ -59,7 +59,7 @@ export class BudgetShare {
     return this.#usable();
   }
 
-  /** Whether it makes sense to wait for an answer. */
+  /** Whether it makes sense to wait for a grant. */
   get reachable(): boolean {
     return this.#reachable();
   }
@@ -84,22 +84,22 @@ export class BudgetShare {
   }
 
   /** @param spent the counts of the shared state for this process; also of budgets that were removed meanwhile. */
-  answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
+  grant(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
     const used = Math.max(this.used(start), spent);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
-    this.answers.arrived();
+    this.waits.granted();
   }
 
-  /** Must be called when this share was asked for. */
-  asked(): void {
+  /** Must be called when a lease was requested. */
+  requested(): void {
     this.needed = 0;
     this.recent = { nano: 0, since: performance.now() };
   }
 
-  /** The question did not arrive. */
-  askAgain(needed: number): void {
+  /** The request for a lease failed. */
+  requestAgain(needed: number): void {
     this.needed = Math.max(this.needed, needed);
   }
 

@@ -65,17 +65,11 @@ export class Budget {
 
   /** @param user the user of the key; not the one that the client names. */
   counts(spend: Pick<Spend, 'model' | 'key' | 'organization'>, user: string | undefined): boolean {
-    const { scope } = this.rule;
-    return (
-      (scope.key === undefined || scope.key === spend.key) &&
-      (scope.user === undefined || scope.user === user) &&
-      (scope.organization === undefined || scope.organization === spend.organization) &&
-      this.countsModel(spend.model)
-    );
+    return countsSpend(this.rule, spend, user);
   }
 
   countsModel(ref: string): boolean {
-    return this.rule.model === '*' || matchesModelPattern(this.rule.model, ref);
+    return countsModel(this.rule, ref);
   }
 
   /** Adds a cost of the current window. */
@@ -95,6 +89,25 @@ export class Budget {
     const spent = this.spent(now);
     return this.rule.hard ? spent + this.reserved + nano <= this.rule.nano : spent < this.rule.nano;
   }
+}
+
+/** @param user the user of the key; not the one that the client names. */
+export function countsSpend(
+  rule: BudgetRule,
+  spend: Pick<Spend, 'model' | 'key' | 'organization'>,
+  user: string | undefined,
+): boolean {
+  const { scope } = rule;
+  return (
+    (scope.key === undefined || scope.key === spend.key) &&
+    (scope.user === undefined || scope.user === user) &&
+    (scope.organization === undefined || scope.organization === spend.organization) &&
+    countsModel(rule, spend.model)
+  );
+}
+
+function countsModel({ model }: BudgetRule, ref: string): boolean {
+  return model === '*' || matchesModelPattern(model, ref);
 }
 
 function windowAt({ period }: BudgetRule, zone: TimeZone, at: number): BudgetWindow {

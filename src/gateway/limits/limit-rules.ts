@@ -2,6 +2,7 @@ import { defined } from '../../base/json.ts';
 import { toNano } from '../../base/money.ts';
 import type { RATE_KINDS } from '../../config/settings/limit-values.ts';
 import type { BudgetSettings, GatewaySettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+import type { BudgetScope } from '../../protocol/admin-api/schemas.ts';
 
 /** Who uses a key, and for which organization. */
 export interface Subject {
@@ -91,8 +92,14 @@ export function rateId({ scope, model }: RateRule): string {
   return JSON.stringify([...scopeParts(scope), model]);
 }
 
-function scopeParts({ key, user, organization }: Scope): readonly (string | null)[] {
-  return [key ?? null, user ?? null, organization ?? null];
+function scopeParts(scope: Scope): readonly (string | null)[] {
+  const { key, user, organization } = scopeOrNull(scope);
+  return [key, user, organization];
+}
+
+/** As the admin API and webhooks have it. */
+export function scopeOrNull({ key, user, organization }: Scope): BudgetScope {
+  return { key: key ?? null, user: user ?? null, organization: organization ?? null };
 }
 
 /** `the key ann`, `the organization acme for the user bob`, `this gateway`. For messages. */

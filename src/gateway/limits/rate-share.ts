@@ -1,9 +1,9 @@
-import { Answers, answersSoon } from './answers.ts';
+import { GrantWaits, grantsSoon } from './grant-waits.ts';
 
 /** Milliseconds that are added to a minute: use in its last moment is reported later. */
 const LATE_MS = 1_000;
-/** Milliseconds after which the server has probably granted more. */
-const ASKING_MS = 1_000;
+/** Milliseconds after which the store has probably granted more. */
+const GRANTED_MS = 1_000;
 
 /** State that all shares of a process have in common. */
 export interface RateServer {
@@ -11,8 +11,8 @@ export interface RateServer {
   changed(id: string, share: RateShare): void;
   /** Milliseconds of the window of each rate. */
   readonly minuteMs: number;
-  /** Number of gateways that share the state. */
-  readonly replicas: number;
+  /** Number of processes that share the limits. */
+  readonly processes: number;
   /** When the server was lost; of the monotonic clock. Absent: it answers. */
   readonly lostAt: number | undefined;
 }
@@ -30,16 +30,16 @@ export class RateShare {
   readonly #server: RateServer;
   /** Subtracted for this process and not used yet. */
   left = 0;
-  /** The part that no process holds; of the last answer. */
+  /** The part that no process holds; of the last grant. */
   free = 0;
-  /** The part that peers hold and that their running requests use; of the last answer. */
-  others = 0;
-  readonly answers = new Answers();
-  /** Used since the last question. */
+  /** The part that peers hold and that their running requests use; of the last grant. */
+  peers = 0;
+  readonly waits = new GrantWaits();
+  /** Used since the last request for a lease. */
   unreported = 0;
-  /** The largest amount that was refused since the last question. */
+  /** The largest amount that was refused since the last request for a lease. */
   needed = 0;
-  /** Milliseconds after the last answer until more is free, if nothing is. */
+  /** Milliseconds after the last grant until more is free, if nothing is. */
   waitMs = 0;
   /** Of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
@@ -73,20 +73,20 @@ export class RateShare {
     if (this.left >= amount) return 0;
     this.needed = Math.max(this.needed, amount);
     this.#server.changed(this.#id, this);
-    return this.reaches(amount) ? Math.max(ASKING_MS, this.answeredAt + this.waitMs - now) : ASKING_MS;
+    return this.reaches(amount) ? Math.max(GRANTED_MS, this.answeredAt + this.waitMs - now) : GRANTED_MS;
   }
 
   /** Whether all processes together have used the limit, as far as it is known: no process can grant `amount`. */
   reaches(amount: number): boolean {
-    return this.#server.lostAt === undefined && this.free + this.others < amount;
+    return this.#server.lostAt === undefined && this.free + this.peers < amount;
   }
 
   /** The time for which a refused request can wait. */
-  awaits(amount: number): 'answer' | 'others' | undefined {
+  awaits(amount: number): 'grant' | 'peers' | undefined {
     const { lostAt } = this.#server;
-    if (lostAt !== undefined) return answersSoon(lostAt) ? 'answer' : undefined;
-    if (this.free >= amount) return 'answer';
-    return this.reaches(amount) ? undefined : 'others';
+    if (lostAt !== undefined) return grantsSoon(lostAt) ? 'grant' : undefined;
+    if (this.free >= amount) return 'grant';
+    return this.reaches(amount) ? undefined : 'peers';
   }
 
   /** The rest of `limit` for all, as far as it is known. */
@@ -104,7 +104,7 @@ export class RateShare {
   }
 
   #part(limit: number): number {
-    return Math.max(1, Math.floor(limit / this.#server.replicas));
+    return Math.max(1, Math.floor(limit / this.#server.processes));
   }
 }
 

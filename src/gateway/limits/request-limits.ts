@@ -85,9 +85,9 @@ export class RequestLimits {
   async admit(model: string, estimate: Estimate): Promise<void> {
     this.reserve(model, estimate);
     const { general, ofModels } = this.#limits;
-    const others = ofModels.filter((rate) => rate.countsModel(model));
-    await this.#take(others);
-    const counted = others.length === 0 ? general : [...general, ...others];
+    const matching = ofModels.filter((rate) => rate.countsModel(model));
+    await this.#take(matching);
+    const counted = matching.length === 0 ? general : [...general, ...matching];
     if (ofModels.length > 0) describeRates(counted, 'requests', this.#addHeaders);
     const excess = await whenTaken(() => takeTokens(counted, estimate.tokens));
     describeRates(counted, 'tokens', this.#addHeaders);
@@ -165,16 +165,16 @@ function mayBeGranted(budget: Budget, nano: number): boolean {
 
 function whenGranted(budget: Budget, nano: number): Promise<void> | undefined {
   const { share } = budget;
-  let asked = false;
-  return share?.answers.until(() => {
+  let requested = false;
+  return share?.waits.until(() => {
     if (!mayBeGranted(budget, nano)) return undefined;
-    // A question that was asked before does not contain this need.
-    const answered = asked && share.needed < nano;
-    asked = true;
+    // A request that was sent before does not contain this need.
+    const granted = requested && share.needed < nano;
+    requested = true;
     share.need(nano);
     const window = share.window(budget.window().start);
-    if (!answered || window === undefined) return 'answer';
-    return window.others > 0 ? 'others' : undefined;
+    if (!granted || window === undefined) return 'grant';
+    return window.peers > 0 ? 'peers' : undefined;
   });
 }
 
@@ -185,7 +185,7 @@ async function whenTaken(take: () => Excess | undefined): Promise<Excess | undef
     const share = excess?.rate.shares?.[excess.of];
     if (share === undefined) return excess;
     const isSame = () => excess?.rate.shares?.[excess.of] === share;
-    await share.answers.until(() => {
+    await share.waits.until(() => {
       excess = take();
       return excess !== undefined && isSame() ? share.awaits(excess.amount) : undefined;
     });
@@ -228,8 +228,8 @@ function usedUp(budget: Budget, nano: number): SvcError {
     budget.share.need(nano);
     if (enough && (!budget.share.usable || share === undefined || share.free > 0)) return shareSpent(name);
   }
-  // Reservations that running requests do not spend are free again when they end; also those of other gateways.
-  const waits = enough && ((rule.hard && reserved > 0) || (share !== undefined && share.others > 0));
+  // Reservations that running requests do not spend are free again when they end; also those of peers.
+  const waits = enough && ((rule.hard && reserved > 0) || (share !== undefined && share.peers > 0));
   const small = rule.hard && left > 0 && !waits;
   const retryAfterMs = waits ? RESERVED_WAIT_MS : end - Date.now();
   return new SvcError({

@@ -1,41 +1,29 @@
+import { countsFor } from '../limits/lease-steps.ts';
 import { LEDGER_COLUMNS } from '../state/ledger-columns.ts';
 import { unseal } from '../state/sealed-sums.ts';
-import { BUCKET_MS, DIMENSIONS, ROW_SUMS, SUMS } from '../state/usage-sums.ts';
-import { ADD_UP } from '../state/usage-tables.ts';
+import { addSpent, rollUp } from '../state/usage-tables.ts';
 import { type Row, type Sql, sqlState } from './postgres-connection.ts';
+import { POSTGRES_LEASES } from './postgres-leases.ts';
 import { lock } from './postgres-tables.ts';
 
 const COLUMNS = LEDGER_COLUMNS.map(({ name }) => name).join(', ');
 /** As 64-bit integers, so that one that is too large for its column is refused by itself. */
 const TYPES = LEDGER_COLUMNS.map(({ name, type }) => `${name} ${type === 'TEXT' ? type : 'BIGINT'}`).join(', ');
 
-/** Whether a row counts for a window of a budget. The user is that of the key. */
-export const COUNTS = `w.key IN ('', row.key) AND w.organization IN ('', row.organization)
-  AND w."user" IN ('', coalesce((SELECT k."user" FROM keys k WHERE k.name = row.key), ''))
-  AND row.model LIKE w.model AND row.at >= w.start_at AND row.at < coalesce(w.end_at, ${Number.MAX_SAFE_INTEGER})`;
+/** Whether a row counts for a window of a budget. */
+const COUNTS = `${countsFor(POSTGRES_LEASES)}
+  AND s.at >= w.start_at AND s.at < coalesce(w.end_at, ${Number.MAX_SAFE_INTEGER})`;
 
-const SPENDER = 'key, organization, "user", model';
-
-/**
- * Inserts rows that are not there yet, and adds these to all sums, in one statement. The order of the sums is always
- * the same, so that two replicas can't lock them in different orders.
- */
+/** Inserts rows that are not there yet, and adds these to all sums, in one statement. */
 const WRITE = `WITH inserted AS (
     INSERT INTO usage (${COLUMNS}) SELECT ${COLUMNS} FROM json_to_recordset($1::json) AS r (${TYPES})
     ON CONFLICT (at, request_id, attempt) DO NOTHING RETURNING *),
-  rolled AS (
-    INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
-    SELECT at - at % ${BUCKET_MS} AS bucket, ${SPENDER}, provider, byok, outcome,
-      ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
-    FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS} ${ADD_UP}),
+  rolled AS (${rollUp('inserted')}),
   unsealed AS (${unseal('SELECT at FROM inserted')}),
+  spends AS (${addSpent('inserted')}),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),
-  spends AS (
-    INSERT INTO spent AS s (${SPENDER}, nano) SELECT key, organization, '', model, sum(cost_nano) FROM paid
-    GROUP BY key, organization, model ORDER BY key, organization, model
-    ON CONFLICT (${SPENDER}) DO UPDATE SET nano = s.nano + excluded.nano),
   counted AS (
-    SELECT w.id, sum(row.cost_nano) AS nano FROM paid row JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),
+    SELECT w.id, sum(s.cost_nano) AS nano FROM paid s JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),
   windows AS (
     UPDATE budget_windows w SET spent_nano = w.spent_nano + c.nano FROM counted c WHERE w.id = c.id)
   INSERT INTO leases AS l (budget_window, replica, granted_nano, settled_nano)

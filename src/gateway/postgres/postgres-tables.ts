@@ -122,7 +122,7 @@ export const LOCKS = {
   rates: 7_263_405,
 } as const;
 
-const lockSql = (name: keyof typeof LOCKS) => `SELECT pg_advisory_xact_lock(${LOCKS[name]})`;
+export const lockSql = (name: keyof typeof LOCKS) => `SELECT pg_advisory_xact_lock(${LOCKS[name]})`;
 
 export const POSTGRES: Dialect = {
   added: 'number',

@@ -1,13 +1,12 @@
-import { CoalescedRun, EarliestTimer } from '../../base/concurrency.ts';
+import { CoalescedRun } from '../../base/concurrency.ts';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
 import { listKeys, type StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import type { Log } from '../accounting/log.ts';
 import { everyHour } from '../accounting/retention.ts';
 import { type AlertClaims, claimAlert, settleAlert } from '../limits/alerts.ts';
-import { BudgetLeases } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
-import { RateLeases } from '../limits/rate-leases.ts';
+import { LeaseScheduler } from '../limits/lease-scheduler.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { ServerHealth } from '../servers/server-health.ts';
@@ -17,12 +16,11 @@ import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
 import { PostgresState } from './postgres-admin.ts';
-import { PostgresBudgets } from './postgres-budgets.ts';
 import { PostgresConnection, runIn } from './postgres-connection.ts';
-import { PostgresRates } from './postgres-rates.ts';
+import { PostgresLeases } from './postgres-leases.ts';
 import { removeOldRows, sealNextInPostgres } from './postgres-retention.ts';
 import { migratePostgres, POSTGRES } from './postgres-tables.ts';
-import { beat, type FailoverSign, listReplicas, look } from './replicas-table.ts';
+import { type FailoverSign, listReplicas, readChanges, sendHeartbeat } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
 export interface ReplicaInput {
@@ -37,14 +35,14 @@ export interface ReplicaInput {
   readonly sharedRates: boolean;
 }
 
-/** Milliseconds between two looks for changes. A notification may get lost. */
+/** Milliseconds after which changes are read. A notification may get lost. */
 const POLL_MS = 1_000;
-/** Milliseconds after which a look for changes has failed. `maxStale: 0` means that this is not tolerated. */
+/** Milliseconds after which a read of changes has failed. `maxStale: 0` means that this is not tolerated. */
 const LATE_MS = 3_000;
 /** Milliseconds in which rows are collected before they are sent. */
 const SEND_MS = 500;
-/** Milliseconds between two questions about shares. */
-const ASK_MS = 100;
+/** Milliseconds between two requests for leases. */
+const RENEW_MS = 100;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
@@ -59,9 +57,9 @@ const ROWS_WAIT = {
   failed: 'rows of the ledger can’t be stored: they wait on the disk',
   answered: 'rows of the ledger are stored again',
 };
-const SHARES_FAIL = {
+const LEASES_FAIL = {
   alert: 'state-read-only',
-  failed: 'the state can be read and not be written: keys are valid, and shares of budgets and rates are not renewed',
+  failed: 'the state can be read and not be written: keys are valid, and leases of budgets and rates are not renewed',
   answered: 'the state can be written again',
 };
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
@@ -78,17 +76,16 @@ export class Replica implements SharedState {
   readonly #server: string;
   /** Whether keys can be read. */
   readonly #health: ServerHealth;
-  /** Whether this replica can say that it lives, and get shares. */
+  /** Whether this replica can send heartbeats and get leases. */
   readonly #writing: ServerHealth;
   readonly #storing: ServerHealth;
   /** For changes and leases, and for rows, so that a large batch delays no change. */
   readonly #control: PostgresConnection;
-  /** For notifications alone, so that a look for changes does not depend on it. A pooler may refuse `LISTEN`. */
+  /** For notifications alone, so that changes are read without it. A pooler may refuse `LISTEN`. */
   readonly #listener: PostgresConnection;
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
-  readonly #leases: BudgetLeases;
-  readonly #rateLeases: RateLeases;
+  readonly #leases: LeaseScheduler;
   readonly #sender: RowSender;
   #gateway: SharingGateway | undefined;
   #keys: readonly StoredGatewayKey[] = [];
@@ -101,39 +98,28 @@ export class Replica implements SharedState {
   #listened = Number.NEGATIVE_INFINITY;
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
-  readonly #renewal = new EarliestTimer(() => {
-    this.#asked = performance.now();
-    if (!this.#health.away && !this.#writing.away) void this.#askForShares(false);
-  });
-  #asked = Number.NEGATIVE_INFINITY;
   #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   readonly #polls = new CoalescedRun(() => this.#poll());
   #disposed = false;
   #facts: (() => string) | undefined;
   #failoverSign: FailoverSign = 'control';
-  replicas = 1;
 
   constructor(input: ReplicaInput) {
     this.#input = input;
     this.#outbox = input.outbox;
     this.#server = describeServer(input.url());
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
-    this.#writing = new ServerHealth(input.log, this.#server, SHARES_FAIL);
+    this.#writing = new ServerHealth(input.log, this.#server, LEASES_FAIL);
     this.#storing = new ServerHealth(input.log, this.#server, ROWS_WAIT);
     const full = () => this.#restListener();
     this.#control = new PostgresConnection(input.url, { full });
-    this.#listener = new PostgresConnection(input.url, { notified: () => this.look(), full });
+    this.#listener = new PostgresConnection(input.url, { notified: () => this.readChanges(), full });
     this.#rows = new PostgresConnection(input.url, { full });
-    const lostAt = () => this.#health.awayAt ?? this.#writing.awayAt;
-    this.#leases = new BudgetLeases(
-      new PostgresBudgets(this.#control, input.outbox.replica),
-      () => this.#askSoon(0),
-      lostAt,
-    );
-    this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
-      lostAt,
-      wake: (delay) => this.#askSoon(delay),
+    this.#leases = new LeaseScheduler(new PostgresLeases(this.#control, input.outbox.replica), {
+      intervalMs: RENEW_MS,
+      lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
+      failed: (thrown) => this.#fails(this.#writing, thrown),
     });
     this.#adminConnection = new PostgresConnection(input.url, { full });
     this.#sender = new RowSender({
@@ -179,22 +165,23 @@ export class Replica implements SharedState {
   };
 
   get budgets(): SharedBudgets {
-    return this.#leases;
+    return this.#leases.budgets;
   }
 
   get rates(): SharedRates | undefined {
-    return this.#input.sharedRates ? this.#rateLeases : undefined;
+    return this.#input.sharedRates ? this.#leases.rates : undefined;
   }
 
   attach(gateway: SharingGateway): void {
     this.#gateway = gateway;
+    this.#leases.attach(gateway);
     gateway.keys(this.#keys);
   }
 
   async ready(): Promise<void> {
     if (this.#health.away) return;
-    // Shares of a replica that has not said that it lives do not count for others.
-    if (await this.#beat()) await this.#askForShares(true);
+    // Leases of a replica without a heartbeat do not count for peers.
+    if (await this.#sendHeartbeat()) await this.#renewLeases();
   }
 
   /** Whether the keys are so old that they must not be used. */
@@ -214,7 +201,7 @@ export class Replica implements SharedState {
 
   describe(facts: () => string): void {
     this.#facts = facts;
-    this.look();
+    this.readChanges();
   }
 
   listReplicas(): Promise<readonly SeenReplica[]> {
@@ -223,8 +210,8 @@ export class Replica implements SharedState {
 
   /** Begins to follow changes and to send rows. */
   follow(): void {
-    this.look();
-    this.#pollTimer = setInterval(() => this.look(), POLL_MS).unref();
+    this.readChanges();
+    this.#pollTimer = setInterval(() => this.readChanges(), POLL_MS).unref();
     this.#sendTimer = setInterval(() => void this.#sender.send(), SEND_MS).unref();
     this.#stopRetention = everyHour(
       async () =>
@@ -234,33 +221,15 @@ export class Replica implements SharedState {
     );
   }
 
-  /** Looks for changes now, or once more if it is looking. */
-  look(): void {
+  /** Reads changes now, or once more if it is reading them. */
+  readChanges(): void {
     if (!this.#disposed) void this.#polls.run();
-  }
-
-  #askSoon(delay: number): void {
-    if (this.#disposed || this.#gateway === undefined) return;
-    this.#renewal.start(Math.max(this.#asked + ASK_MS - performance.now(), delay));
-  }
-
-  /** @param all whether to look at all budgets, and not only at those that have changed. */
-  async #askForShares(all: boolean): Promise<void> {
-    const gateway = this.#gateway;
-    if (gateway === undefined) return;
-    try {
-      await this.#leases.ask(gateway.budgets(), all, (budget) => gateway.spent(budget));
-      if (this.#input.sharedRates) await this.#rateLeases.ask(gateway.rates(), all);
-      this.#writing.answered();
-    } catch (thrown) {
-      this.#fails(this.#writing, thrown);
-    }
   }
 
   async dispose(): Promise<void> {
     this.#disposed = true;
     clearInterval(this.#pollTimer);
-    this.#renewal.stop();
+    this.#leases.stop();
     this.#stopRetention?.();
     clearInterval(this.#sendTimer);
     await this.#sender.end();
@@ -269,34 +238,34 @@ export class Replica implements SharedState {
   }
 
   async #poll(): Promise<void> {
-    const asked = performance.now();
+    const readAt = performance.now();
     try {
-      const changes = await this.#lookForChanges();
-      if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
+      const changes = await this.#readChanges();
+      if (changes !== this.#seen || readAt - this.#loaded > RELOAD_MS) {
         const known = new Set(this.#keys.map(({ name }) => name));
         await this.#load();
         await this.#publish(known);
       }
-      this.#confirm(asked);
+      this.#confirm(readAt);
       this.#health.answered();
-      this.#listen(asked);
+      this.#listen(readAt);
     } catch (thrown) {
       this.#failed(thrown);
       return;
     }
-    if (!(await this.#beat())) return;
-    this.#leases.answeredAt = asked;
-    await this.#askForShares(true);
+    if (!(await this.#sendHeartbeat())) return;
+    this.#leases.budgets.answeredAt = readAt;
+    await this.#renewLeases();
   }
 
   #listen(now: number): void {
     if (now - this.#listened < LISTEN_MS) return;
     this.#listened = now;
-    // If it fails, changes are found by looking for them.
+    // If it fails, changes are found each second.
     this.#listener.call(DEADLINE.poll, (sql) => sql('SELECT 1')).catch(() => undefined);
   }
 
-  /** Revoked keys are refused at once. A new key has its share of budgets before a request may use it. */
+  /** Revoked keys are refused at once. A new key has its leases of budgets before a request may use it. */
   async #publish(known: ReadonlySet<string>): Promise<void> {
     const gateway = this.#gateway;
     if (gateway === undefined) return;
@@ -304,14 +273,18 @@ export class Replica implements SharedState {
     gateway.keys(old);
     if (old.length === this.#keys.length) return;
     gateway.limits(this.#keys);
-    await this.#askForShares(true);
+    await this.#renewLeases();
     gateway.keys(this.#keys);
   }
 
-  /** Says that this replica lives. @returns whether it could. */
-  async #beat(): Promise<boolean> {
+  async #renewLeases(): Promise<void> {
+    if (await this.#leases.renew(true)) this.#writing.answered();
+  }
+
+  /** @returns whether it could. */
+  async #sendHeartbeat(): Promise<boolean> {
     try {
-      await this.#control.call(DEADLINE.poll, (sql) => beat(sql, this.#outbox.replica, this.#facts?.()));
+      await this.#control.call(DEADLINE.poll, (sql) => sendHeartbeat(sql, this.#outbox.replica, this.#facts?.()));
       return true;
     } catch (thrown) {
       this.#fails(this.#writing, thrown);
@@ -320,45 +293,44 @@ export class Replica implements SharedState {
   }
 
   /** @returns the number of the last change. */
-  async #lookForChanges(): Promise<number> {
-    const ask = () => this.#control.call(DEADLINE.poll, (sql) => look(sql, this.#outbox.replica, this.#failoverSign));
-    const seen = await ask().catch((thrown: unknown) => {
+  async #readChanges(): Promise<number> {
+    const read = () =>
+      this.#control.call(DEADLINE.poll, (sql) => readChanges(sql, this.#outbox.replica, this.#failoverSign));
+    const seen = await read().catch((thrown: unknown) => {
       if (thrown instanceof Unavailable || this.#failoverSign === 'start') throw thrown;
-      // The first question may have failed for another reason. The second one then fails for it, too.
+      // The first read may have failed for another reason. The second one then fails for it, too.
       this.#failoverSign = 'start';
       this.#input.log.info({ error: this.#text(thrown) }, 'a failover is noticed by the start of the server');
-      return ask();
+      return read();
     });
-    const { changes, others, server, wantedWindows, wantedRates } = seen;
-    this.replicas = others + 1;
-    this.#rateLeases.replicas = this.replicas;
+    const { last, peers, server, windowsInDemand, ratesInDemand } = seen;
+    this.#leases.rates.processes = peers + 1;
     this.#noticeFailover(server);
-    this.#leases.wanted = wantedWindows;
-    this.#rateLeases.wanted = wantedRates;
-    return changes;
+    this.#leases.inDemand(windowsInDemand, ratesInDemand);
+    return last;
   }
 
   async #load(): Promise<void> {
-    const asked = performance.now();
+    const readAt = performance.now();
     const { seen, keys } = await this.#control.transaction(DEADLINE.keys, async (sql) => {
       // A change that is committed after this statement is read next time.
       const [last] = await sql('SELECT coalesce(max(seq), 0) AS seq FROM changes');
       return { seen: Number(last?.seq), keys: await runIn(sql, listKeys(POSTGRES)) };
     });
     this.#seen = seen;
-    this.#loaded = asked;
+    this.#loaded = readAt;
     this.#keys = keys;
-    this.#confirmed = asked;
-    this.#dated = asked;
+    this.#confirmed = readAt;
+    this.#dated = readAt;
     this.#save(() => this.#outbox.saveKeys(keys, this.#server));
   }
 
-  #confirm(asked: number): void {
-    this.#confirmed = asked;
+  #confirm(readAt: number): void {
+    this.#confirmed = readAt;
     if (this.#stale) this.#input.log.info({}, 'the keys are current again');
     this.#stale = false;
-    if (asked - this.#dated < CONFIRM_MS) return;
-    this.#dated = asked;
+    if (readAt - this.#dated < CONFIRM_MS) return;
+    this.#dated = readAt;
     this.#save(() => {
       this.#outbox.keysConfirmed();
       this.#outbox.dropOld();
@@ -387,7 +359,7 @@ export class Replica implements SharedState {
     else if (!this.#health.away) health.failed(error);
   }
 
-  /** Without an answer, the whole server may be away, which the next look for changes tells. */
+  /** Without an answer, the whole server may be away, which the next read of changes tells. */
   async #failsUnlessAway(health: ServerHealth, error: string): Promise<void> {
     if (!this.#disposed) await this.#polls.run();
     if (!this.#disposed && !this.#health.away) health.failed(error);

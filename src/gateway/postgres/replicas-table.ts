@@ -1,22 +1,22 @@
 import { hostname } from 'node:os';
-import { windowId } from '../limits/budget-leases.ts';
+import { windowId } from '../limits/lease.ts';
 import type { SeenReplica } from '../shared-state.ts';
 import { SCHEMA, type Sql } from './postgres-connection.ts';
 
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
 
-/** The answer when a replica looks for changes. */
-export interface Look {
+/** What a replica reads each second. */
+export interface Changes {
   /** The number of the last change of keys. */
-  readonly changes: number;
+  readonly last: number;
   /** The other replicas that live. */
-  readonly others: number;
+  readonly peers: number;
   /** Another value after a standby has taken over. */
   readonly server: string;
   /** The windows of budgets of which another replica needs more, by `windowId`, and such rates. */
-  readonly wantedWindows: ReadonlySet<string>;
-  readonly wantedRates: ReadonlySet<string>;
+  readonly windowsInDemand: ReadonlySet<string>;
+  readonly ratesInDemand: ReadonlySet<string>;
 }
 
 /**
@@ -33,29 +33,29 @@ const SERVER: Readonly<Record<FailoverSign, string>> = {
 };
 
 /** Reads only, so that a server that can't be written still tells which keys are valid. */
-export async function look(sql: Sql, replica: string, sign: FailoverSign): Promise<Look> {
+export async function readChanges(sql: Sql, replica: string, sign: FailoverSign): Promise<Changes> {
   const [row] = await sql(
-    `SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
+    `SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS last,
       (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
-        WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
+        WHERE w.wanted_at > now() - interval '3 seconds') AS windows,
       (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
         WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
       (SELECT count(*) FROM ${SCHEMA}.replicas
-        WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS others,
+        WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS peers,
       ${SERVER[sign]} AS server`,
     [replica],
   );
   return {
-    changes: Number(row?.changes),
-    others: Number(row?.others),
+    last: Number(row?.last),
+    peers: Number(row?.peers),
     server: String(row?.server),
-    wantedWindows: readWanted(row?.wanted),
-    wantedRates: new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []),
+    windowsInDemand: readWindows(row?.windows),
+    ratesInDemand: new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []),
   };
 }
 
-/** The heartbeat of a replica. @param facts its report about itself, as JSON. */
-export async function beat(sql: Sql, replica: string, facts: string | undefined): Promise<void> {
+/** @param facts the report of the replica about itself, as JSON. */
+export async function sendHeartbeat(sql: Sql, replica: string, facts: string | undefined): Promise<void> {
   await sql(
     `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
       ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts`,
@@ -63,7 +63,7 @@ export async function beat(sql: Sql, replica: string, facts: string | undefined)
   );
 }
 
-/** The replicas that live or died a short time ago. @param self the replica that asks. */
+/** The replicas that live or died a short time ago. @param self the replica that calls. */
 export async function listReplicas(sql: Sql, self: string): Promise<readonly SeenReplica[]> {
   const rows = await sql(
     `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
@@ -77,7 +77,7 @@ export async function listReplicas(sql: Sql, self: string): Promise<readonly See
   }));
 }
 
-function readWanted(value: unknown): ReadonlySet<string> {
+function readWindows(value: unknown): ReadonlySet<string> {
   const pairs = Array.isArray(value) ? value : [];
   return new Set(pairs.flatMap((pair) => (Array.isArray(pair) ? windowId(String(pair[0]), Number(pair[1])) : [])));
 }

@@ -13,17 +13,11 @@ const BOUNDS: readonly number[] = Array.from({ length: SLOTS }, (_, slot) =>
 /** Columns that count the answers by the time to their first byte. Counts of several rows add up to those of all. */
 export const LATENCY_COLUMNS: readonly string[] = BOUNDS.map((_, slot) => `latency_${slot}`);
 
-/** The slot of a time to the first byte. */
-export function latencySlot(ms: number): number {
-  if (ms < FIRST_MS) return 0;
-  return Math.min(SLOTS - 1, 1 + Math.floor(Math.log(ms / FIRST_MS) / Math.log(FACTOR)));
-}
-
 /** An expression of SQL that is 1 if a time is in a slot. An answer without a first byte has no slot. */
 export function latencyCount(column: string, slot: number): string {
   const to = BOUNDS[slot + 1];
-  const below = to === undefined ? '' : ` AND ${column} < ${to}`;
-  return `CASE WHEN ${column} > 0 AND ${column} >= ${BOUNDS[slot]}${below} THEN 1 ELSE 0 END`;
+  const from = slot === 0 ? `${column} > 0` : `${column} >= ${BOUNDS[slot]}`;
+  return `CASE WHEN ${from}${to === undefined ? '' : ` AND ${column} < ${to}`} THEN 1 ELSE 0 END`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -54,15 +54,33 @@ export const SQLITE: Dialect = {
   member: (column, name) => `${column} ->> '$."${name}"'`,
 };
 
+/** Statements that are compiled once. */
+export class PreparedStatements {
+  readonly #database: DatabaseSync;
+  readonly #byText = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  prepare(sql: string): StatementSync {
+    const found = this.#byText.get(sql) ?? this.#database.prepare(sql);
+    this.#byText.set(sql, found);
+    return found;
+  }
+}
+
+type Statements = Pick<DatabaseSync, 'prepare'>;
+
 /** Runs work without its pauses. */
-export function runSteps<T>(database: DatabaseSync, steps: Steps<T>): T {
+export function runSteps<T>(database: Statements, steps: Steps<T>): T {
   let step = steps.next([]);
   while (!step.done) step = steps.next(answer(database, step.value));
   return step.value;
 }
 
 /** The same with a pause. @throws the reason of the signal. */
-export async function runSlowly<T>(database: DatabaseSync, steps: Steps<T>, signal?: AbortSignal): Promise<T> {
+export async function runSlowly<T>(database: Statements, steps: Steps<T>, signal?: AbortSignal): Promise<T> {
   let step = steps.next([]);
   while (!step.done) {
     if (step.value === undefined) await setImmediate();
@@ -72,6 +90,6 @@ export async function runSlowly<T>(database: DatabaseSync, steps: Steps<T>, sign
   return step.value;
 }
 
-function answer(database: DatabaseSync, statement: Statement | undefined): readonly Row[] {
+function answer(database: Statements, statement: Statement | undefined): readonly Row[] {
   return statement === undefined ? [] : database.prepare(statement.sql).all(...statement.values);
 }

@@ -19,9 +19,9 @@ export const SUMS = [
  * An answer whose bytes took less than a tenth of its time was sent all at once: its text was made before its first
  * byte, so its time begins with the request.
  */
-export const ALL_AT_ONCE = 10;
+const ALL_AT_ONCE = 10;
 
-/** For each sum, the SQL expression for a row of `usage`, as `UsageTables` computes it. For SQLite and Postgres. */
+/** For each sum, the SQL expression for a row of `usage`. For SQLite and Postgres. */
 export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
   ...SUMS.map((name) => [name, `coalesce(${name}, 0)`] as const),
   ['requests', 'counted'],

@@ -1,22 +1,41 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { latencySlot } from './latency.ts';
 import { LEDGER_COLUMNS, rowValues, type UsageRow } from './ledger-columns.ts';
 import { unseal } from './sealed-sums.ts';
-import { ALL_AT_ONCE, bucketOf, DIMENSIONS, SUMS } from './usage-sums.ts';
+import { BUCKET_MS, DIMENSIONS, ROW_SUMS, SUMS } from './usage-sums.ts';
 
 const INSERT = `INSERT INTO usage (${LEDGER_COLUMNS.map(({ name }) => name).join(', ')})
   VALUES (${LEDGER_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT (at, request_id, attempt) DO NOTHING`;
 
-const COST = SUMS.indexOf('cost_nano');
-const FIRST_LATENCY = SUMS.indexOf('latency_0');
 /** The end of a statement that inserts into `usage_rollup AS r`, for SQLite and Postgres. */
-export const ADD_UP = `ON CONFLICT (${DIMENSIONS}) DO UPDATE SET
+const ADD_UP = `ON CONFLICT (${DIMENSIONS}) DO UPDATE SET
   ${SUMS.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')}`;
-const ROLL_UP = `INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${SUMS.map(() => '?').join(', ')}) ${ADD_UP}`;
-/** Without users: clients may name very many, and totals are kept for ever. Reports by user read the rollup. */
-const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, '', ?, ?)
-  ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
+
+/**
+ * A statement for SQLite and Postgres that adds rows to the sums of their quarters of an hour. The order is always the
+ * same, so that two replicas can't lock sums in different orders.
+ *
+ * @param rows a table with the columns of `usage`.
+ */
+export function rollUp(rows: string): string {
+  return `INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
+    SELECT at - at % ${BUCKET_MS} AS bucket, key, organization, "user", model, provider, byok, outcome,
+      ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
+    FROM ${rows} GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS} ${ADD_UP}`;
+}
+
+/**
+ * The same for the spending. Without users: clients may name very many, and totals are kept for ever. Reports by user
+ * read the rollup.
+ */
+export function addSpent(rows: string): string {
+  return `INSERT INTO spent AS s (key, organization, "user", model, nano)
+    SELECT key, organization, '', model, sum(cost_nano) FROM ${rows} WHERE byok = 0 AND cost_nano <> 0
+    GROUP BY key, organization, model ORDER BY key, organization, model
+    ON CONFLICT (key, organization, "user", model) DO UPDATE SET nano = s.nano + excluded.nano`;
+}
+
+/** Those that a transaction in SQLite has inserted. */
+const NEW_ROWS = '(SELECT * FROM usage WHERE seq > ?1) AS added';
 
 /** The user of a key stays; one that a client named does not, because the first bucket is kept for ever. */
 const KEPT_USER = `CASE WHEN "user" = (SELECT k."user" FROM keys k WHERE k.name = usage_rollup.key) THEN "user" ELSE '' END`;
@@ -32,23 +51,19 @@ export const MERGE_BUCKET = [
   'DELETE FROM usage_rollup WHERE bucket = ?1',
 ] as const;
 
-interface Sum {
-  readonly row: UsageRow;
-  readonly values: number[];
-}
-
 /** Writes rows, the sums of their quarters of an hour and the spending. Each row counts once, by its id. */
 export class UsageTables {
   readonly #insert: StatementSync;
-  readonly #rollUp: StatementSync;
-  readonly #spend: StatementSync;
-  readonly #unseal: StatementSync;
+  readonly #last: StatementSync;
+  /** For the rows after a number. An hour that gets a late row is sealed again. */
+  readonly #add: readonly StatementSync[];
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(INSERT);
-    this.#rollUp = database.prepare(ROLL_UP);
-    this.#spend = database.prepare(SPEND);
-    this.#unseal = database.prepare(unseal('SELECT ?1 AS at'));
+    this.#last = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM usage');
+    this.#add = [unseal(`SELECT at FROM ${NEW_ROWS}`), rollUp(NEW_ROWS), addSpent(NEW_ROWS)].map((sql) =>
+      database.prepare(sql),
+    );
   }
 
   /**
@@ -57,67 +72,20 @@ export class UsageTables {
    * @param refused is called for such a row.
    */
   write(rows: readonly UsageRow[], refused: (error: Error) => void): void {
-    const sums = new Map<string, Sum>();
-    for (const row of rows) {
-      const written = this.#insertRow(row, refused);
-      if (written !== undefined) addTo(sums, written);
-    }
-    // An hour that gets a late row is sealed again.
-    for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
-    for (const { row, values } of sums.values()) {
-      const { key, organization, user, model, provider, byok, outcome } = row;
-      this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
-      const nano = values[COST] ?? 0;
-      if (!byok && nano !== 0) this.#spend.run(key, organization, model, nano);
-    }
+    const last = Number(this.#last.get()?.seq);
+    for (const row of rows) this.#insertRow(row, refused);
+    for (const statement of this.#add) statement.run(last);
   }
 
-  /** @returns the row as it was written; undefined if it was there already. */
-  #insertRow(row: UsageRow, refused: (error: Error) => void): UsageRow | undefined {
+  #insertRow(row: UsageRow, refused: (error: Error) => void): void {
     try {
-      return this.#insert.run(...rowValues(row)).changes > 0 ? row : undefined;
+      this.#insert.run(...rowValues(row));
     } catch (thrown) {
       if (row.usage === undefined || !isConstraint(thrown)) throw thrown;
       refused(new Error(`the tokens of ${row.requestId} can’t be written: ${thrown.message}`, { cause: thrown }));
-      const rest = { ...row, usage: undefined };
-      return this.#insert.run(...rowValues(rest)).changes > 0 ? rest : undefined;
+      this.#insert.run(...rowValues({ ...row, usage: undefined }));
     }
   }
-}
-
-function addTo(sums: Map<string, Sum>, row: UsageRow): void {
-  const { key, organization, user, model, provider, byok, outcome, usage } = row;
-  // No name contains a line break.
-  const group = `${bucketOf(row.at)}\n${key}\n${organization}\n${user}\n${model}\n${provider}\n${byok}\n${outcome}`;
-  let sum = sums.get(group);
-  if (sum === undefined) {
-    sum = { row, values: SUMS.map(() => 0) };
-    sums.set(group, sum);
-  }
-  const { values } = sum;
-  const add = (index: number, value: number) => {
-    values[index] = (values[index] ?? 0) + value;
-  };
-  add(0, row.counted ? 1 : 0);
-  add(1, row.estimated ? 1 : 0);
-  add(2, usage?.input ?? 0);
-  add(3, usage?.output ?? 0);
-  add(4, usage?.cacheRead ?? 0);
-  add(5, usage?.cacheWrite ?? 0);
-  add(6, usage?.cacheWrite1h ?? 0);
-  add(7, usage?.reasoning ?? 0);
-  add(COST, row.cost ?? 0);
-  add(9, row.counted && (row.outcome === 'failed' || row.outcome === 'refused') ? 1 : 0);
-  // As the row has them, so that sums and rows are equal.
-  const firstByte = Math.round(row.firstByteMs);
-  if (!firstByte) return;
-  if (row.counted && usage?.output) add(10, outputMs(Math.round(row.durationMs) - Math.round(row.waitMs), firstByte));
-  add(FIRST_LATENCY + latencySlot(firstByte), 1);
-}
-
-/** The time in which an answer was made, as SQL computes it for rows (usage-sums.ts). */
-function outputMs(total: number, firstByte: number): number {
-  return Math.max(0, ALL_AT_ONCE * (total - firstByte) < total ? total : total - firstByte);
 }
 
 const SQLITE_CONSTRAINT = 19;

@@ -1,38 +1,6 @@
 import * as z from 'zod';
 import { REQUEST_FILTERS } from '../accounting/request-history.ts';
 
-const rateQuestion = z.object({
-  id: z.string(),
-  limit: z.number(),
-  used: z.number(),
-  held: z.number(),
-  left: z.number(),
-  needed: z.number(),
-});
-const rateAnswer = z.object({
-  id: z.string(),
-  extra: z.number(),
-  free: z.number(),
-  others: z.number(),
-  waitMs: z.number(),
-});
-/** Nano-USD. `held` is the rest of the lease, and its spending in rows that are not stored yet. */
-const budgetQuestion = z.object({
-  id: z.string(),
-  start: z.number(),
-  want: z.number(),
-  needed: z.number(),
-  held: z.number(),
-});
-const budgetAnswer = z.object({
-  id: z.string(),
-  start: z.number(),
-  amount: z.number(),
-  spent: z.number(),
-  free: z.number(),
-  others: z.number(),
-});
-
 /** The report of a worker about itself, when one of them requests those of all. */
 const subject = z.enum(['metrics', 'replica', 'health']);
 /** `of` is the address or the key that the sign-in counts for. */
@@ -58,12 +26,6 @@ export const LIVE_MESSAGE = z.discriminatedUnion('type', liveMessages);
 /** Messages of a worker to the primary. Answers have the number of their request. */
 export const WORKER_MESSAGE = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
-  z.object({
-    type: z.literal('ask'),
-    number: z.number(),
-    rates: z.array(rateQuestion),
-    budgets: z.array(budgetQuestion),
-  }),
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('own'), number: z.number(), text: z.string() }),
   /** The metrics of a worker that has answered all of its requests. */
@@ -73,14 +35,6 @@ export const WORKER_MESSAGE = z.discriminatedUnion('type', [
 ]);
 /** Messages of the primary to a worker. */
 export const PRIMARY_MESSAGE = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('answer'),
-    number: z.number(),
-    workers: z.number(),
-    rates: z.array(rateAnswer),
-    budgets: z.array(budgetAnswer),
-  }),
-  z.object({ type: z.literal('wanted'), rates: z.array(z.string()), budgets: z.array(z.string()) }),
   z.object({ type: z.literal('collect'), number: z.number(), subject }),
   z.object({ type: z.literal('collected'), number: z.number(), texts: z.array(z.string()) }),
   signedIn,
@@ -93,22 +47,3 @@ export type WorkerMessage = z.infer<typeof WORKER_MESSAGE>;
 export type PrimaryMessage = z.infer<typeof PRIMARY_MESSAGE>;
 export type LiveMessage = z.infer<typeof LIVE_MESSAGE>;
 export type Subject = z.infer<typeof subject>;
-export type WorkerQuestion = z.infer<typeof budgetQuestion>;
-
-/** Questions of a worker about rates and budgets. */
-export interface Questions {
-  readonly rates: readonly z.infer<typeof rateQuestion>[];
-  readonly budgets: readonly WorkerQuestion[];
-}
-
-export interface Answers {
-  readonly workers: number;
-  readonly rates: readonly z.infer<typeof rateAnswer>[];
-  readonly budgets: readonly z.infer<typeof budgetAnswer>[];
-}
-
-/** Rates and windows of budgets of which a worker needs more. */
-export interface Wanted {
-  readonly rates: readonly string[];
-  readonly budgets: readonly string[];
-}

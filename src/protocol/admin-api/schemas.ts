@@ -308,8 +308,11 @@ export const requestDetail = request.extend({
 /** Data of the event `sample`, once a second while not all requests are shown. */
 export const liveSample = z.object({ shown: count, total: count });
 
+/** Whose requests a limit counts together: those that match each member that is not null. */
+export const budgetScope = z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull });
+
 export const budget = z.object({
-  scope: z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull }),
+  scope: budgetScope,
   ...budgetFields,
   spent: usd,
   /** Null: a budget for all time. */
@@ -433,6 +436,7 @@ export type Attempt = z.infer<typeof attempt>;
 export type PriceLine = z.infer<typeof priceLine>;
 export type LiveSample = z.infer<typeof liveSample>;
 export type Budget = z.infer<typeof budget>;
+export type BudgetScope = z.infer<typeof budgetScope>;
 export type Concern = z.infer<typeof concern>;
 export type Organization = z.infer<typeof organization>;
 export type Health = z.infer<typeof health>;

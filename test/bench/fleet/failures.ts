@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PostgresProxy, startProxy } from '../../gateway/postgres/postgres-proxy.ts';
 import { query } from '../../gateway/postgres/postgres-server.ts';
-import { startRedis } from '../../gateway/redis/redis-server.ts';
 import type { ServeProcess } from '../../gateway/serve-harness.ts';
 import {
   createKey,
@@ -140,14 +139,9 @@ async function spendAll(fleet: Fleet, mode: 'hard' | 'soft', atOnce: number) {
   return { usd: Number(row?.nano) / 1e9, sums: await checkSums(fleet) };
 }
 
-/** Postgres and Redis are frozen while requests of a key with a budget and a rate go on. */
-export async function stoppedServers({ server, quick }: FleetOptions): Promise<readonly Figure[]> {
-  const redis = await startRedis();
-  try {
-    return await withFleet(server, 1, (fleet) => measureStopped(fleet), { rates: redis.url });
-  } finally {
-    await redis.close();
-  }
+/** Postgres is frozen while requests of a key with a budget and a rate go on. */
+export function stoppedServers({ server, quick }: FleetOptions): Promise<readonly Figure[]> {
+  return withFleet(server, 1, (fleet) => measureStopped(fleet));
 
   async function measureStopped(fleet: Fleet): Promise<readonly Figure[]> {
     const [replica] = fleet.replicas;
@@ -162,16 +156,16 @@ export async function stoppedServers({ server, quick }: FleetOptions): Promise<r
     };
     await measure();
     const before = await measure();
-    for (const each of [server, redis]) each.signal('SIGSTOP');
+    server.signal('SIGSTOP');
     const frozen = await measure();
-    for (const each of [server, redis]) each.signal('SIGCONT');
+    server.signal('SIGCONT');
     const after = await measure();
     const describe = ({ times }: { readonly times: readonly number[] }) =>
       [0.5, 0.99, 1].map((share) => `${percentile(times, share).toFixed(1)}`).join(', ');
     const longest = Math.max(percentile(before.times, 1), percentile(after.times, 1));
     return [
       {
-        what: `Postgres and Redis stopped by SIGSTOP for ${seconds} s: failed requests; p50, p99 and maximum in ms before, meanwhile and after`,
+        what: `Postgres stopped by SIGSTOP for ${seconds} s: failed requests; p50, p99 and maximum in ms before, meanwhile and after`,
         measured: `${frozen.failed}; ${[before, frozen, after].map(describe).join('; ')}`,
         wanted: '0; at most 10 ms more',
         holds: frozen.failed === 0 && percentile(frozen.times, 1) <= longest + 10,

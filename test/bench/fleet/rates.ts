@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../gateway/postgres/postgres-server.ts';
-import { startRedis } from '../../gateway/redis/redis-server.ts';
 import { createKey, type Figure, type Fleet, type FleetOptions, status, until, withFleet } from './fleet.ts';
 
 const LIMIT = 600;
@@ -15,27 +14,19 @@ const LOADS: Readonly<Record<string, (request: number, at: number) => number>> =
   alternating: (_, at) => Math.floor(at / 1_000) % 3,
 };
 
-/** A rate of 600 requests a minute over three gateways, counted in Postgres and in Redis. */
-export async function sharedRates({ server, quick }: FleetOptions): Promise<readonly Figure[]> {
-  const seconds = quick ? 75 : 150;
-  const redis = await startRedis();
-  try {
-    const measure = (rates: string, name: string) =>
-      withFleet(server, 3, async (fleet) => measureLoads(fleet, seconds, name), { rates });
-    return (await Promise.all([measure('state', 'Postgres'), measure(redis.url, 'Redis')])).flat();
-  } finally {
-    await redis.close();
-  }
+/** A rate of 600 requests a minute over three gateways. */
+export function sharedRates({ server, quick }: FleetOptions): Promise<readonly Figure[]> {
+  return withFleet(server, 3, async (fleet) => measureLoads(fleet, quick ? 75 : 150));
 }
 
-async function measureLoads(fleet: Fleet, seconds: number, counter: string): Promise<readonly Figure[]> {
+async function measureLoads(fleet: Fleet, seconds: number): Promise<readonly Figure[]> {
   return Promise.all(
     Object.entries(LOADS).map(async ([name, of]) => {
       const key = await createKey(fleet, undefined, [{ requests: LIMIT, model: '*' }], name);
       const allowed = await send(fleet, key, of, seconds);
       const [fewest, most] = perMinute(await answered(fleet, name, allowed));
       return {
-        what: `${LIMIT} of ${SENT} requests a minute over three gateways, counted in ${counter}, ${name} load: fewest and most in any minute`,
+        what: `${LIMIT} of ${SENT} requests a minute over three gateways, ${name} load: fewest and most in any minute`,
         measured: `${fewest}, ${most}`,
         wanted: `${LIMIT * 0.95} to ${LIMIT}`,
         holds: fewest >= LIMIT * 0.95 && most <= LIMIT,

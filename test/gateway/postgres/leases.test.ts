@@ -37,7 +37,7 @@ describe('budgets of several gateways on one Postgres', () => {
       const all = await start(3);
       let waiting = 300;
       let idle = 0;
-      // Money that others give back arrives with the next answer.
+      // Money that peers return arrives with the next answer.
       while (idle < 6) {
         const ends: (() => void)[] = [];
         for (let request = 0; request < waiting; request += 1) {
@@ -47,7 +47,7 @@ describe('budgets of several gateways on one Postgres', () => {
         waiting -= ends.length;
         idle = ends.length === 0 ? idle + 1 : 0;
         for (const end of ends) end();
-        for (const each of all) await each.look();
+        for (const each of all) await each.heartbeat();
         for (const each of all) await each.store();
       }
       const nano = await spent();
@@ -70,7 +70,7 @@ describe('budgets of several gateways on one Postgres', () => {
     for (let round = 0; round < 20; round += 1) {
       for (let end = other.begin(); end !== undefined; end = other.begin()) end();
       await other.store();
-      await other.ask();
+      await other.renew();
     }
     assert.ok((await spent()) + spentCut <= 100 * CENT);
     assert.deepEqual(other.refusal, [402, 2_000], 'the other may give some back');
@@ -78,11 +78,11 @@ describe('budgets of several gateways on one Postgres', () => {
     assert.ok((await spent()) <= 100 * CENT && (await spent()) >= 97 * CENT, `${await spent()}`);
   });
 
-  it('a budget that nobody uses: nothing is leased, however often gateways look and end', async () => {
+  it('a budget that nobody uses: nothing is leased, however often gateways renew leases and end', async () => {
     for (let crash = 0; crash < 5; crash += 1) {
       const idle = await BudgetReplica.start(url, 1, { usd: 0.2, used: false });
       for (const each of idle) {
-        for (let look = 0; look < 3; look += 1) await each.look();
+        for (let round = 0; round < 3; round += 1) await each.heartbeat();
         // Killed: its share would be held.
         each.close();
       }
@@ -90,7 +90,7 @@ describe('budgets of several gateways on one Postgres', () => {
     assert.deepEqual(await query(url, 'SELECT * FROM svc.leases WHERE granted_nano > 0'), []);
     const [one] = await start(1, { usd: 0.2 });
     assert.ok(one?.begin(15 * CENT) === undefined);
-    await one?.ask();
+    await one?.renew();
     assert.ok(one?.begin(15 * CENT), 'nearly the whole budget is there');
   });
 
@@ -98,23 +98,23 @@ describe('budgets of several gateways on one Postgres', () => {
     const [idle, other] = await start(2, { usd: 0.2, unusedMs: 0 });
     const end = idle?.begin();
     assert.ok(end);
-    await idle?.ask();
+    await idle?.renew();
     const held = async () =>
       Number((await query(url, 'SELECT sum(granted_nano - settled_nano) AS nano FROM svc.leases'))[0]?.nano);
     assert.ok((await held()) >= CENT, 'a running request holds its share');
     end();
     await idle?.store();
-    for (const each of [idle, other]) await each?.look();
+    for (const each of [idle, other]) await each?.heartbeat();
     assert.equal(await held(), 0);
     idle?.close();
     assert.equal(other?.begin(19 * CENT), undefined);
-    await other?.ask();
+    await other?.renew();
     assert.ok(other?.begin(19 * CENT), 'the whole rest is there');
   });
 
   it('an idle gateway: holds at most half of an equal part of what is left, in all grants together', async () => {
     const all = await start(2, { usd: 0.2 });
-    for (let round = 0; round < 10; round += 1) for (const each of all) await each.ask();
+    for (let round = 0; round < 10; round += 1) for (const each of all) await each.renew();
     const leases = await query(url, 'SELECT granted_nano FROM svc.leases');
     for (const { granted_nano } of leases) assert.ok(Number(granted_nano) <= 5 * CENT, String(granted_nano));
   });
@@ -131,7 +131,7 @@ describe('budgets of several gateways on one Postgres', () => {
       }
       for (const end of running) end();
       running = [];
-      for (const each of all) await each.look();
+      for (const each of all) await each.heartbeat();
       for (const each of all) await each.store();
     }
     const nano = await spent();
@@ -142,7 +142,7 @@ describe('budgets of several gateways on one Postgres', () => {
     const [one] = await start(3, { usd: 5 });
     assert.equal(one?.begin(150 * CENT), undefined);
     assert.deepEqual(one?.refusal, [503, 1_000]);
-    await one?.ask();
+    await one?.renew();
     assert.ok(one?.begin(150 * CENT));
     assert.equal(one?.begin(600 * CENT), undefined);
     assert.equal(one?.refusal[0], 402, 'more than the whole budget');
@@ -156,7 +156,7 @@ describe('budgets of several gateways on one Postgres', () => {
       for (let round = 0; round < 20; round += 1) {
         for (let end = other.begin(); end !== undefined; end = other.begin()) end();
         await other.store();
-        await other.ask();
+        await other.renew();
       }
       return (await spent()) / CENT;
     };

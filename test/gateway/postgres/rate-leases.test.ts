@@ -34,7 +34,7 @@ describe('rates of several gateways on one Postgres', () => {
       for (const index of of(round)) {
         for (let sent = 0; sent < 100 && all[index]?.rate.take(); sent += 1) taken[index] = (taken[index] ?? 0) + 1;
       }
-      for (const each of all) await each.look();
+      for (const each of all) await each.heartbeat();
       idle = sum(taken) === before ? idle + 1 : 0;
     }
     return taken;
@@ -50,39 +50,39 @@ describe('rates of several gateways on one Postgres', () => {
       const all = await start({ requests: 600 });
       const taken = sum(await saturate(all, of));
       assert.ok(taken <= 600 && taken >= 570, `${taken}`);
-      // A refused request asks for what others hold.
+      // A refused request requests what peers hold.
       let waitMs = all[0].rate.takeOrWait();
       for (let round = 0; waitMs <= 1_000 && round < 6; round += 1) {
-        await all[0].look();
+        await all[0].heartbeat();
         waitMs = all[0].rate.takeOrWait();
       }
       assert.ok(waitMs > 30_000, 'Retry-After is the time until requests are free');
       // A minute later.
       await query(url, 'UPDATE svc.rate_use SET slot = slot - 244');
-      for (const each of all) await each.look();
+      for (const each of all) await each.heartbeat();
       const again = sum(await saturate(all, of));
       assert.ok(again <= 600 && again >= 570, `${again} in the next minute`);
     });
   }
 
-  it('requests per minute: more is asked for at once when half of a share is used, before a request is refused', async () => {
+  it('requests per minute: more is requested at once when half of a share is used, before a request is refused', async () => {
     const [one] = await start({ requests: 60 });
-    await one.ask();
+    await one.renew();
     const share = one.rate.left;
     assert.ok(share >= 10, `${share}`);
-    const asksAtOnce = () => {
+    const renewsAtOnce = () => {
       one.wakes.length = 0;
       assert.ok(one.rate.take());
       return one.wakes.includes(0);
     };
-    for (let used = 1; used <= share / 2; used += 1) assert.ok(!asksAtOnce(), `${used} of ${share}`);
-    assert.ok(asksAtOnce());
+    for (let used = 1; used <= share / 2; used += 1) assert.ok(!renewsAtOnce(), `${used} of ${share}`);
+    assert.ok(renewsAtOnce());
   });
 
   it('while Postgres is away: each gateway has an equal part, and all of them not more than the limit', async () => {
     const all = await start({ requests: 600 });
     for (let sent = 0; sent < 60; sent += 1) assert.ok(all[0].rate.take());
-    await all[0].ask();
+    await all[0].renew();
     const lostAt = performance.now();
     for (const each of all) each.lostAt = lostAt;
     const more = all.map((each) => {
@@ -105,13 +105,13 @@ describe('rates of several gateways on one Postgres', () => {
     const [one, two] = await start({ tokens: 10_000 });
     assert.ok(one.rate.takeTokens(1_000));
     one.rate.correctTokens(8_000);
-    await one.ask();
+    await one.renew();
     assert.ok(!two.rate.takeTokens(3_000), 'only 1,000 are left');
     one.rate.correctTokens(-8_000);
-    await one.ask();
-    for (let round = 0; round < 3; round += 1) for (const each of replicas) await each.look();
+    await one.renew();
+    for (let round = 0; round < 3; round += 1) for (const each of replicas) await each.heartbeat();
     two.rate.takeTokens(3_000);
-    for (let round = 0; round < 3; round += 1) for (const each of [two, one, ...replicas]) await each.look();
+    for (let round = 0; round < 3; round += 1) for (const each of [two, one, ...replicas]) await each.heartbeat();
     assert.ok(two.rate.takeTokens(3_000));
   });
 

@@ -143,6 +143,31 @@ describe('svc serve --workers', () => {
     assert.ok(cost <= 1 && cost >= 0.9, `${cost} ${spent}`);
   });
 
+  it('a hard budget: the part of a worker that was killed is spent by the others, and not more than the budget', async () => {
+    await harness.configure({ m: { cost: { input: 1_000, output: 2_000 } } });
+    const key = await createKey('--budget', '1', '--mode', 'hard');
+    const gateway = await serve();
+    const batch = () => Promise.all(Array.from({ length: 12 }, () => status(gateway, key, { max_tokens: 2 })));
+    await until('each worker has a part', async () => {
+      await batch();
+      return answeredBy(gateway).size === WORKERS;
+    });
+    const [victim] = answeredBy(gateway);
+    process.kill(victim ?? assert.fail(), 'SIGKILL');
+    await gateway.logged('worker-ended');
+    const spent = async () =>
+      Number(/"cost(?:Usd)?":\s*([\d.]+)/.exec((await harness.svc('usage', '--json')).stdout)?.[1]);
+    // The killed worker may have lost the rows of its last quarter of a second.
+    await until('the budget is spent', async () => {
+      const codes = await batch();
+      return codes.every((code) => code === 402) && (await spent()) >= 0.9;
+    });
+    const exit = once(gateway.child, 'exit');
+    gateway.child.kill('SIGTERM');
+    await exit;
+    assert.ok((await spent()) <= 1, String(await spent()));
+  });
+
   it('svc keys revoke --cut: ends the streams of all workers', async () => {
     harness.upstream.respond(endless);
     const key = await createKey();
