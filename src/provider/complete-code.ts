@@ -1,4 +1,5 @@
 import { requestJson } from '../base/json.ts';
+import { fimDialectOf } from '../catalog/fim-ability.ts';
 import type { Endpoint, Model } from '../catalog/model.ts';
 import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
@@ -38,7 +39,7 @@ export async function* completeCode(
   let headers: Record<string, string>;
   let body: string;
   try {
-    const dialect = endpoint.fim ?? findDialect(endpoint);
+    const dialect = fimDialectOf(endpoint);
     request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
@@ -65,23 +66,6 @@ export async function* completeCode(
     { ...options, retry: options.retry ?? FIM_RETRY },
   );
   yield* request.unsentStops.length > 0 ? cutAtStops(events, request.unsentStops) : events;
-}
-
-/** The provider's default dialect if none is configured. */
-function findDialect(endpoint: Endpoint): FimDialect {
-  switch (endpoint.kind) {
-    case 'svc':
-    case 'mistral':
-    case 'inception':
-    case 'deepseek':
-      return endpoint.kind;
-    case 'llamacpp':
-      return 'llamacpp-infill';
-    case 'ollama':
-      return 'ollama-generate';
-    default:
-      return 'openai-completions';
-  }
 }
 
 /** The URL for FIM requests: below the configured FIM URL, else the path that the vendor documents. */

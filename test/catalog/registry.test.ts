@@ -275,7 +275,7 @@ describe('Registry: code completion', () => {
     ]);
     assert.deepEqual(await fim('lmstudio/starcoder2', { lmstudio: { models: { starcoder2: {} } } }), [
       true,
-      'template-starcoder',
+      'template-starcoder2',
       undefined,
     ]);
     assert.deepEqual(await fim('svc/mistral/codestral-2508', { svc: { models: { 'mistral/codestral-2508': {} } } }), [

@@ -1,4 +1,5 @@
 import type { ModelCost } from '../../config/settings/configured-model.ts';
+import type { ContextPlace } from '../../wire/fim/fim-request.ts';
 
 /** A snapshot of the settings under `svc.completion.*`. */
 export interface CompletionSettings {
@@ -41,4 +42,6 @@ export interface CompletionModel {
   readonly contextTokens: number;
   /** USD per million tokens; absent: unknown, all zero: free. */
   readonly cost?: ModelCost;
+  /** Where its format has context. Absent: in the prefix, in comments. */
+  readonly contextPlace?: ContextPlace;
 }

@@ -108,8 +108,15 @@ function stepUp(character: number): number {
 /**
  * Context (the pieces of a file after a comment with its path), then the document's own path, then the other cells of a
  * notebook, then its text.
+ *
+ * @param withPath false: the format has the document's path elsewhere.
  */
-export function promptPrefix(document: DocumentText, window: PromptWindow, snippets: readonly Snippet[]): string {
+export function promptPrefix(
+  document: DocumentText,
+  window: PromptWindow,
+  snippets: readonly Snippet[],
+  withPath = true,
+): string {
   const language = findLanguage(document.languageId);
   const pathLine = (path: string) => `${commentLine(language, `Path: ${path}`)}\n`;
   const cells = snippets.filter(({ kind }) => kind === 'cell');
@@ -122,12 +129,17 @@ export function promptPrefix(document: DocumentText, window: PromptWindow, snipp
     last = path;
   }
   if (last !== undefined) text += '\n';
-  const own = cells[0]?.path ?? document.path;
-  if (own !== undefined) text += pathLine(own);
+  const own = ownPath(document, cells);
+  if (own !== undefined && withPath) text += pathLine(own);
   for (const { languageId = document.languageId, text: cell } of cells) {
     text += `${cell.trim() === '' ? '' : inLanguage(cell.trimEnd(), languageId, document.languageId)}\n\n`;
   }
   return text + window.prefix;
+}
+
+/** The path of the document; of a notebook if it is a cell. */
+export function ownPath({ path }: DocumentText, snippets: readonly Snippet[]): string | undefined {
+  return snippets.find(({ kind }) => kind === 'cell')?.path ?? path;
 }
 
 /** A cell of another language becomes a comment with its language. */

@@ -16,7 +16,7 @@ import type { SuggesterStateOwner } from '../suggester-state.ts';
 import type { NotSent } from '../trigger/trigger.ts';
 import { AdaptiveDebounce } from './adaptive-debounce.ts';
 import { type ModelRequest, RequestEngine, type RequestOutcome, type RunningRequest } from './request-engine.ts';
-import type { SendFimRequest, SentRequest } from './request-log.ts';
+import { type SendFimRequest, type SentRequest, sentCharacters } from './request-log.ts';
 
 /** Sends a FIM request and yields the answer as it streams. Closes the connection when `signal` fires. */
 export type CompletionRequest = (fimRequest: SendFimRequest, signal: AbortSignal) => AsyncIterable<Event>;
@@ -178,7 +178,7 @@ export class CompletionSender {
       sent,
       answer,
       basis,
-      characters: fimRequest.prefix.length + fimRequest.suffix.length,
+      characters: sentCharacters(fimRequest),
       send: (signal) => fill(fimRequest, signal),
       received: (text) => {
         add(restorer.push(text));

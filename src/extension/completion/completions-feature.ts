@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import { defined } from '../../base/json.ts';
+import { fimDialectOf } from '../../catalog/fim-ability.ts';
 import type { Model } from '../../catalog/model.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
+import { contextPlace } from '../../wire/fim/fim-http-request.ts';
 import type { EditorTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 import { CompetingExtensions } from '../setup/competing-extensions.ts';
@@ -118,8 +120,9 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
 
 function completionModel(model: Model | undefined) {
   if (!model) return undefined;
-  const { ref, limit, cost } = model;
-  return { ref, contextTokens: limit.context, ...defined({ cost }) };
+  const { ref, id, limit, cost, endpoint } = model;
+  const place = contextPlace(fimDialectOf(endpoint), id);
+  return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost }) };
 }
 
 function warmUp(model: Model | undefined, transport: EditorTransport): void {
