@@ -10,6 +10,10 @@ export interface CompletionSettings {
   readonly disabledGlobs: readonly string[];
   /** Files that are never sent, neither as the document nor as context. */
   readonly exclude: readonly string[];
+  /** `<provider_id>/<model_id>` of the model that is used while the other one fails; empty: none. */
+  readonly fallbackModel: string;
+  /** Language id -> `<provider_id>/<model_id>`. */
+  readonly modelByLanguage: Readonly<Record<string, string>>;
   readonly trigger: 'automatic' | 'manual';
   /** Maximum number of lines of a suggestion. */
   readonly maxLines: number;
@@ -26,6 +30,8 @@ export const DEFAULT_COMPLETION_SETTINGS: CompletionSettings = {
   languages: { '*': true, markdown: false, plaintext: false, scminput: false, 'git-commit': false },
   disabledGlobs: [],
   exclude: [],
+  fallbackModel: '',
+  modelByLanguage: {},
   trigger: 'automatic',
   maxLines: 12,
   debounceFloor: 0,
@@ -44,4 +50,6 @@ export interface CompletionModel {
   readonly cost?: ModelCost;
   /** Where its format has context. Absent: in the prefix, in comments. */
   readonly contextPlace?: ContextPlace;
+  /** Gets the requests while those of this model fail. */
+  readonly fallback?: CompletionModel;
 }

@@ -369,6 +369,13 @@ export const gatewaySchema = z.strictObject({
     .describe(
       'Models without a price that hard budgets admit: exact ids, `vendor/*`, or `*`. What they cost is not known, so it does not count.',
     ),
+  fimModels: z
+    .array(limitedModelName)
+    .optional()
+    .describe(
+      'Models that code completion (`/fim/completions`) admits besides Codestral and Mercury: exact ids, `vendor/*`, or `*`. Their format is `fim` of the provider, else that of their name.',
+    )
+    .meta({ examples: [['ollama/*']] }),
   users: z
     .record(z.string(), z.strictObject(limitFields))
     .optional()

@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { defined } from '../../base/json.ts';
+import { defined, ownEntry } from '../../base/json.ts';
 import { fimDialectOf } from '../../catalog/fim-ability.ts';
 import type { Model } from '../../catalog/model.ts';
+import type { CompletionModel, CompletionSettings } from '../../completion/document/completion-settings.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { contextPlace } from '../../wire/fim/fim-http-request.ts';
 import type { EditorTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
@@ -49,12 +51,12 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const context = new EditorContext(own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined)));
   const suggester = own(
     new Suggester({
-      model: () => completionModel(models.completion),
+      model: (languageId) => completionModel(models, configured.current, languageId),
       settings,
       excluded: excluded.reason,
       context: context.source,
       log: (line) => log.info(line),
-      warm: () => warmUp(models.completion, transport),
+      warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
       fill: ({ ref }) => fillWith(models.registry?.find(ref), transport),
     }),
   );
@@ -90,14 +92,20 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
   own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
 
+  let namedWarnings: readonly SvcError[] = [];
+  const checkNamed = () => {
+    namedWarnings = namedModels(configured.current).flatMap((ref) => models.completionNameProblem(ref) ?? []);
+  };
+  own(anyEvent(own, models.onDidChange, configured.onDidChange)(checkNamed));
+  checkNamed();
   const status = {
     suggester,
     on,
     simulated: models.isSimulated,
     providerName: models.providerName,
-    model: () => models.completion,
+    model: () => models.registry?.find(suggester.usedModel ?? '') ?? models.completion,
     setup: () => models.setup,
-    warnings: () => models.completionWarnings,
+    warnings: () => [...models.completionWarnings, ...namedWarnings],
     enabled,
     nextEdit: nextEdits.description,
     onDidChange: anyEvent(own, models.onDidChange, configured.onDidChange, nextEdits.onDidChange),
@@ -118,7 +126,26 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   return lifetime;
 }
 
-function completionModel(model: Model | undefined) {
+/** The model for a language, with the fallback. */
+function completionModel(
+  models: Models,
+  { modelByLanguage, fallbackModel }: CompletionSettings,
+  languageId: string,
+): CompletionModel | undefined {
+  const find = (ref: string | undefined) => {
+    const found = ref ? models.registry?.find(ref) : undefined;
+    return found?.fim ? found : undefined;
+  };
+  const model = describeModel(find(ownEntry(modelByLanguage, languageId)) ?? models.completion);
+  const fallback = describeModel(find(fallbackModel));
+  return model && fallback && fallback.ref !== model.ref ? { ...model, fallback } : (model ?? fallback);
+}
+
+function namedModels({ modelByLanguage, fallbackModel }: CompletionSettings): readonly string[] {
+  return [...new Set([...Object.values(modelByLanguage), fallbackModel])].filter((ref) => ref !== '');
+}
+
+function describeModel(model: Model | undefined): CompletionModel | undefined {
   if (!model) return undefined;
   const { ref, id, limit, cost, endpoint } = model;
   const place = contextPlace(fimDialectOf(endpoint), id);

@@ -107,7 +107,7 @@ export class EditPredictor {
 
   /** Why no requests are sent for now. */
   get problem(): OpenCircuit | undefined {
-    return this.#requests.circuit.open;
+    return this.#requests.open;
   }
 
   dispose(): void {
@@ -124,7 +124,7 @@ export class EditPredictor {
 
   /** The user has removed an obstacle, or asks for a retry. */
   reconsider(): void {
-    this.#requests.circuit.reset();
+    this.#requests.reset();
   }
 
   /**
