@@ -1,10 +1,9 @@
 import { requestJson } from '../base/json.ts';
-import { fimDialectOf } from '../catalog/fim-ability.ts';
 import type { Endpoint, Model } from '../catalog/model.ts';
 import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
 import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
-import { type FimHttpRequest, writeFimRequest } from '../wire/fim/fim-http-request.ts';
+import { type FimHttpRequest, OLLAMA_PATH, writeFimRequest } from '../wire/fim/fim-http-request.ts';
 import type { FimDialect, FimRequest } from '../wire/fim/fim-request.ts';
 import { cutAtStops } from '../wire/fim/stop-sequences.ts';
 import { upstreamHeaders } from './request/headers.ts';
@@ -39,8 +38,8 @@ export async function* completeCode(
   let headers: Record<string, string>;
   let body: string;
   try {
-    const dialect = fimDialectOf(endpoint);
-    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
+    const dialect = endpoint.fim ?? findDialect(endpoint);
+    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream, endpoint.kind === 'ollama');
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
     body = requestJson(withOptions(model, request.body));
@@ -68,11 +67,29 @@ export async function* completeCode(
   yield* request.unsentStops.length > 0 ? cutAtStops(events, request.unsentStops) : events;
 }
 
+/** The provider's default dialect if none is configured. */
+function findDialect({ kind }: Endpoint): FimDialect {
+  switch (kind) {
+    case 'svc':
+    case 'mistral':
+    case 'inception':
+    case 'deepseek':
+      return kind;
+    case 'llamacpp':
+      return 'llamacpp-infill';
+    case 'ollama':
+      return 'ollama-generate';
+    default:
+      return 'openai-completions';
+  }
+}
+
 /** The URL for FIM requests: below the configured FIM URL, else the path that the vendor documents. */
 export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): string {
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
   if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);
   const base = requireBase(endpoint);
+  if (path === OLLAMA_PATH) return joinURL(withoutVersion(base), path);
   switch (dialect) {
     case 'svc':
       return joinURL(withoutVersion(base), `/fim${path}`);
@@ -82,7 +99,6 @@ export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): s
     case 'deepseek':
       return joinURL(withoutVersion(base).replace(/\/beta$/, ''), `/beta${path}`);
     case 'llamacpp-infill':
-    case 'ollama-generate':
       return joinURL(withoutVersion(base), path);
     default:
       return upstreamURL(endpoint, path);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findTemplate } from '../../src/wire/fim/templates.ts';
+import { findTemplate } from '../../src/catalog/fim-ability.ts';
 
 /** Names as model cards, Ollama, LM Studio, vLLM and file names of llama.cpp have them. */
 const FAMILIES: readonly (readonly [name: string, template: string | undefined])[] = [

@@ -3,8 +3,7 @@ import type { Endpoint } from '../../src/catalog/model.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { contextPlace } from '../../src/wire/fim/fim-http-request.ts';
-import { FIM_DIALECTS, type FimDialect, type FimRequest } from '../../src/wire/fim/fim-request.ts';
+import { contextPlace, FIM_DIALECTS, type FimDialect, type FimRequest } from '../../src/wire/fim/fim-request.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './test-model.ts';
@@ -67,10 +66,10 @@ describe('completeCode', () => {
       '/api/generate',
       {
         model: 'codestral',
-        prompt: `[SUFFIX]${HOLE.suffix}[PREFIX]${HOLE.prefix}`,
-        raw: true,
+        prompt: HOLE.prefix,
+        suffix: HOLE.suffix,
         stream: true,
-        options: { num_predict: 64, temperature: 0.2, stop: ['\n\n', '[PREFIX]', '[SUFFIX]', '\n+++++ '] },
+        options: { num_predict: 64, temperature: 0.2, stop: ['\n\n'] },
       },
     ],
   ];
@@ -88,10 +87,17 @@ describe('completeCode', () => {
     });
   }
 
-  it('completeCode: a model outside of the families gets the suffix in the field of Ollama', async () => {
-    await run({ fim: 'ollama-generate' }, {}, true, 'my-model');
-    const { prompt, suffix, raw } = upstream.requests[0]?.body ?? {};
-    assert.deepEqual([prompt, suffix, raw], [HOLE.prefix, HOLE.suffix, undefined]);
+  it('completeCode: Ollama gets the whole prompt of a template', async () => {
+    await run({ kind: 'ollama', fim: 'template-codestral' });
+    const [{ path, body } = { path: '', body: undefined }] = upstream.requests;
+    assert.equal(path, '/api/generate');
+    assert.deepEqual(body, {
+      model: 'codestral',
+      prompt: `[SUFFIX]${HOLE.suffix}[PREFIX]${HOLE.prefix}`,
+      raw: true,
+      stream: true,
+      options: { num_predict: 64, temperature: 0.2, stop: ['\n\n', '[PREFIX]', '[SUFFIX]', '\n+++++ '] },
+    });
   });
 
   const CONTEXT = {
@@ -152,7 +158,7 @@ describe('completeCode', () => {
       assert.ok(Array.isArray(body.stop) && body.stop.length > 1 && body.stop.includes('\n\n'));
     });
     it(`completeCode: contextPlace of ${fim} agrees with what it writes`, () => {
-      assert.equal(contextPlace(fim, 'any'), withFiles === undefined ? 'prefix' : 'context-and-path');
+      assert.equal(contextPlace(fim), withFiles === undefined ? 'prefix' : 'context-and-path');
     });
   }
 

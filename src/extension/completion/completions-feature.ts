@@ -1,13 +1,12 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import { defined, ownEntry } from '../../base/json.ts';
-import { fimDialectOf } from '../../catalog/fim-ability.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { CompletionModel, CompletionSettings } from '../../completion/document/completion-settings.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
-import { contextPlace } from '../../wire/fim/fim-http-request.ts';
+import { contextPlace } from '../../wire/fim/fim-request.ts';
 import type { EditorTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 import { CompetingExtensions } from '../setup/competing-extensions.ts';
@@ -147,8 +146,8 @@ function namedModels({ modelByLanguage, fallbackModel }: CompletionSettings): re
 
 function describeModel(model: Model | undefined): CompletionModel | undefined {
   if (!model) return undefined;
-  const { ref, id, limit, cost, endpoint } = model;
-  const place = contextPlace(fimDialectOf(endpoint), id);
+  const { ref, limit, cost, endpoint } = model;
+  const place = contextPlace(endpoint.fim);
   return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost }) };
 }
 

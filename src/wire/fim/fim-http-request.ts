@@ -1,8 +1,8 @@
 import { defined, type JsonObject } from '../../base/json.ts';
 import { invalidRequest, msg, SvcError } from '../errors/svc-error.ts';
 import { optionalBoolean, optionalNumber, requiredModel } from '../request-fields.ts';
-import { type ContextPlace, type FimDialect, type FimRequest, MAX_FIM_TOKENS } from './fim-request.ts';
-import { codestralPrefix, findTemplate, TEMPLATES, type Template } from './templates.ts';
+import { type FimDialect, type FimRequest, MAX_FIM_TOKENS } from './fim-request.ts';
+import { codestralPrefix, TEMPLATES } from './templates.ts';
 
 /** The HTTP request for a code completion. `path` is appended to the FIM base URL. */
 export interface FimHttpRequest {
@@ -14,33 +14,32 @@ export interface FimHttpRequest {
   readonly unsentStops: readonly string[];
 }
 
+/** The path of Ollama, which is not below the version of the API. */
+export const OLLAMA_PATH = '/api/generate';
+
 /** Maximum number of stop sequences in a request: OpenAI's limit. Providers refuse more with 400. */
 const MAX_STOPS = 4;
 
 /**
  * The request for a code completion in a dialect.
+ *
+ * @param ollama the server is Ollama, which gets a template in a request of its own.
  * @throws SvcError 400 if `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
  */
-export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
+export function writeFimRequest(
+  dialect: FimDialect,
+  fimRequest: FimRequest,
+  stream: boolean,
+  ollama = false,
+): FimHttpRequest {
   checkMaxTokens(fimRequest.maxTokens);
-  const template = findTemplateOf(dialect, fimRequest.model);
+  const template = TEMPLATES[dialect];
   // Those of the caller come first: they end an answer early. Models end a template by themselves.
   const stops = [...(fimRequest.stop ?? []), ...(template?.stop ?? [])];
   const stop = stops.length > 0 ? stops.slice(0, MAX_STOPS) : undefined;
-  const request = writeDialect(dialect, template?.write(fimRequest), fimRequest, stop, stream);
+  const server = ollama && template !== undefined ? 'ollama-generate' : dialect;
+  const request = writeDialect(server, template?.write(fimRequest), fimRequest, stop, stream);
   return { ...request, unsentStops: stops.slice(MAX_STOPS) };
-}
-
-/** Ollama writes the template itself only for the models of its library, and without files. */
-function findTemplateOf(dialect: FimDialect, model: string): Template | undefined {
-  const named = dialect === 'ollama-generate' ? findTemplate(model) : dialect;
-  return named && TEMPLATES[named];
-}
-
-/** @param model its id in upstream requests. */
-export function contextPlace(dialect: FimDialect, model: string): ContextPlace {
-  if (dialect === 'mistral' || findTemplateOf(dialect, model)?.files) return 'context-and-path';
-  return dialect === 'llamacpp-infill' || dialect === 'chat' ? 'context' : 'prefix';
 }
 
 type DialectRequest = Omit<FimHttpRequest, 'unsentStops'>;
@@ -77,7 +76,7 @@ function writeDialect(
       const options = defined({ num_predict: max_tokens, temperature, stop });
       const raw = written === undefined ? undefined : true;
       return {
-        path: '/api/generate',
+        path: OLLAMA_PATH,
         framing: 'ndjson',
         body: defined({ model, prompt, suffix, raw, stream, options }),
       };

@@ -3,12 +3,10 @@ import type { ContextFile, FimDialect, FimRequest } from './fim-request.ts';
 /** The parts of a prompt. `context` and `path` are absent in formats without a place for them. */
 type Parts = Pick<FimRequest, 'prefix' | 'suffix' | 'context' | 'path'>;
 
-export interface Template {
+interface Template {
   readonly write: (parts: Parts) => string;
   /** The tokens with which the model ends or repeats a template. */
   readonly stop: readonly string[];
-  /** True if files and the path of the document have a place in the prompt. */
-  readonly files?: true;
 }
 
 /** The name of the repository where a format wants one. It is the same for all, so that nothing is told. */
@@ -48,13 +46,11 @@ export const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
   'template-qwen': {
     write: (parts) => inRepository(`<|repo_name|>${REPOSITORY}\n`, '<|file_sep|>', parts) + PIPE_TOKENS(parts),
     stop: ['<|endoftext|>', '<|file_sep|>', '<|fim_pad|>', '<|repo_name|>', '<|im_end|>'],
-    files: true,
   },
   // mistral-common, `encode_fim`.
   'template-codestral': {
     write: (parts) => `[SUFFIX]${parts.suffix}[PREFIX]${codestralPrefix(parts)}`,
     stop: ['[PREFIX]', '[SUFFIX]', '\n+++++ '],
-    files: true,
   },
   // deepseek-ai/DeepSeek-Coder, README, "Code Insertion".
   'template-deepseek': {
@@ -73,7 +69,6 @@ export const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
       return `<repo_name>${REPOSITORY}${files}<file_sep>${own}`;
     },
     stop: ['<|endoftext|>', '<file_sep>', '<fim_prefix>', '<repo_name>'],
-    files: true,
   },
   // facebookresearch/codellama, `infilling_prompt_tokens`.
   'template-codellama': {
@@ -90,20 +85,17 @@ export const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
     write: (parts) =>
       `<[fim-suffix]>${parts.suffix}<[fim-prefix]>${headed('<filename>', parts)}${parts.prefix}<[fim-middle]>`,
     stop: ['<[end▁of▁sentence]>', '<[fim-suffix]>', '<[fim-prefix]>', '<filename>'],
-    files: true,
   },
   // JetBrains/Mellum-4b-base, model card, "additional files as context"; Mellum2-12B-A2.5B-Base has the same tokens.
   'template-mellum': {
     write: (parts) =>
       `${headed('<filename>', parts)}<fim_suffix>${parts.suffix}<fim_prefix>${parts.prefix}<fim_middle>`,
     stop: ['<|endoftext|>', '<filename>', '<fim_suffix>', '<fim_prefix>', '<|im_end|>'],
-    files: true,
   },
   // ibm-granite, tokenizer of Granite 3.3 and 4: `<|reponame|>`, `<|filename|>`; prompt guide, "FIM".
   'template-granite': {
     write: (parts) => inRepository(`<|reponame|>${REPOSITORY}\n`, '<|filename|>', parts) + PIPE_TOKENS(parts),
     stop: ['<|end_of_text|>', '<|filename|>', '<|fim_prefix|>', '<|reponame|>'],
-    files: true,
   },
   // ggml-org/llama.cpp, `llama-vocab.cpp`: the FIM tokens of GLM-4.5; zed-industries/zed, `fim.rs`.
   'template-glm': {
@@ -111,30 +103,3 @@ export const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
     stop: ['<|endoftext|>', '<|user|>', '<|code_prefix|>', '<|code_suffix|>'],
   },
 };
-
-/** Characters of a model's name that are compared. */
-const MAX_NAME = 256;
-
-/** Model families with FIM tokens, by the names that servers use for them. */
-const FAMILIES: readonly (readonly [RegExp, FimDialect])[] = [
-  [/qwen[\w.-]*coder|coder[\w.-]*qwen/i, 'template-qwen'],
-  // Mamba Codestral has no FIM tokens (mistralai/mamba-codestral-7B-v0.1, discussion 2).
-  [/^(?!.*(?:mamba|embed)).*codestral/i, 'template-codestral'],
-  [/deepseek[\w.-]*coder/i, 'template-deepseek'],
-  [/starcoder-?2/i, 'template-starcoder2'],
-  // CodeQwen1.5 has other tokens than Qwen2.5-Coder (QwenLM/Qwen3-Coder#99).
-  [/starcoder|stable-?code|granite[\w.-]*code|codeqwen/i, 'template-starcoder'],
-  [/codellama|code-llama/i, 'template-codellama'],
-  [/codegemma/i, 'template-codegemma'],
-  [/seed-?coder/i, 'template-seed-coder'],
-  [/mellum/i, 'template-mellum'],
-  [/granite-?(?:3\.3|[4-9])/i, 'template-granite'],
-  // Those that see images have a v after the number.
-  [/\bglm-?[4-9](?![\d.]*v)/i, 'template-glm'],
-];
-
-/** The FIM template that the model was trained with, `undefined` if the model isn't known to support FIM. */
-export function findTemplate(model: string): FimDialect | undefined {
-  const name = model.slice(0, MAX_NAME);
-  return FAMILIES.find(([pattern]) => pattern.test(name))?.[1];
-}
