@@ -56,6 +56,31 @@ describe('prompt builder', () => {
     assert.deepEqual([fimRequest.path, fimRequest.prefix], ['n.ipynb', 'import math\n\nx = ']);
   });
 
+  const NOTES: readonly Snippet[] = [
+    { kind: 'recent-edit', note: 'Changed', path: 'src/b.ts', line: 3, text: '@@ -1,1 +1,1 @@\n-old();\n+new();\n' },
+    { kind: 'problem', note: 'Problem', path: 'a.ts', line: 7, text: `line 8: no such name ${KEY}\nfix: Add import` },
+  ];
+
+  it('prompt builder: diffs and problems are comments in a prefix, masked', () => {
+    const { fimRequest } = build('x = |', 'prefix', [SNIPPETS[1] as Snippet, ...NOTES]);
+    const { prefix } = fimRequest;
+    assert.equal(
+      prefix.replace(/name \S+/, 'name KEY'),
+      '// Path: src/b.ts\nconst C = 1\n\n// Changed: src/b.ts\n// @@ -1,1 +1,1 @@\n// -old();\n// +new();\n\n' +
+        '// Problem: a.ts\n// line 8: no such name KEY\n// fix: Add import\n\n// Path: a.ts\nx = ',
+    );
+    assert.ok(!prefix.includes(KEY));
+  });
+
+  it('prompt builder: diffs and problems are files of their own in a repository format', () => {
+    const { fimRequest } = build('x = |', 'context-and-path', NOTES);
+    assert.deepEqual(
+      fimRequest.context?.map(({ path }) => path),
+      ['Changed: src/b.ts', 'Problem: a.ts'],
+    );
+    assert.ok(!JSON.stringify(fimRequest).includes(KEY));
+  });
+
   it('prompt builder: without context, a repository format has only the path', () => {
     const { fimRequest } = build('x = |', 'context-and-path', []);
     assert.deepEqual([fimRequest.path, fimRequest.context], ['a.ts', undefined]);

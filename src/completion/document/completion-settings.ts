@@ -19,7 +19,10 @@ export interface CompletionSettings {
   readonly maxLines: number;
   /** Minimum delay of an automatic request in milliseconds. */
   readonly debounceFloor: number;
-  readonly context: { readonly openTabs: boolean; readonly recentEdits: boolean; readonly imports: boolean };
+  /** The sources of context. */
+  readonly context: Readonly<
+    Record<'imports' | 'openTabs' | 'visited' | 'recentEdits' | 'copied' | 'problems' | 'terminal', boolean>
+  >;
   readonly speculation: 'off' | 'free' | 'on';
   /** USD an hour; 0: no limit. */
   readonly budgetPerHour: number;
@@ -35,7 +38,15 @@ export const DEFAULT_COMPLETION_SETTINGS: CompletionSettings = {
   trigger: 'automatic',
   maxLines: 12,
   debounceFloor: 0,
-  context: { openTabs: true, recentEdits: true, imports: true },
+  context: {
+    imports: true,
+    openTabs: true,
+    visited: true,
+    recentEdits: true,
+    copied: true,
+    problems: true,
+    terminal: false,
+  },
   speculation: 'free',
   budgetPerHour: 0,
 };

@@ -4,7 +4,7 @@ import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { SendFimRequest } from '../request/request-log.ts';
-import type { Snippet } from './context.ts';
+import { headingOf, type Snippet } from './context.ts';
 import {
   insertionContext,
   ownPath,
@@ -67,9 +67,10 @@ export function buildPrompt(
 /** The pieces of each file, masked. */
 function contextFiles(snippets: readonly Snippet[], secrets: Map<string, string>): readonly ContextFile[] {
   const files: ContextFile[] = [];
-  for (const { kind, path, text: piece } of snippets) {
-    if (kind === 'cell') continue;
-    const { text } = redact(piece.trimEnd(), secrets);
+  for (const snippet of snippets) {
+    if (snippet.kind === 'cell') continue;
+    const path = headingOf(snippet);
+    const { text } = redact(snippet.text.trimEnd(), secrets);
     const last = files.at(-1);
     if (last?.path === path) files[files.length - 1] = { path, text: `${last.text}\n${text}` };
     else files.push({ path, text });

@@ -20,6 +20,7 @@ import { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
 import { nextEditModels } from './next-edit/next-edit-model.ts';
 import { registerNextEdits } from './next-edit/next-edits-feature.ts';
 import { EditorProjectReader } from './project-reader.ts';
+import { RecentWork } from './recent-work.ts';
 import { CompletionStatus } from './status.ts';
 import { CompletionSwitch } from './switch.ts';
 
@@ -47,7 +48,8 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const settings = () => (on.snoozing ? { ...configured.current, enabled: false } : configured.current);
   const enabled = () => configured.current.enabled;
   const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
-  const context = new EditorContext(own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined)));
+  const isExcluded = (uri: string) => excluded.reason(uri) !== undefined;
+  const context = new EditorContext(own(new EditorProjectReader(isExcluded)), own(new RecentWork(isExcluded)));
   const suggester = own(
     new Suggester({
       model: (languageId) => completionModel(models, configured.current, languageId),

@@ -40,8 +40,8 @@ export interface NextEditsFeature extends vscode.Disposable {
   ghostText(document: vscode.TextDocument, position: vscode.Position): string | undefined;
   /** Escape on ghost text. Returns true if it was an edit. */
   rejectGhostText(): boolean;
-  /** The text around recent edits in other files. */
-  recentEdits(uri: string): readonly Snippet[];
+  /** See `NextEdits.recentEdits`. */
+  recentEdits(uri: string, line: number): readonly Snippet[];
   /** The last request to a model exactly as it was sent. */
   lastRequest(): LastEditRequest | undefined;
   /** Entries of the status menu. */
@@ -108,7 +108,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
       view.reject();
       return true;
     },
-    recentEdits: (uri) => engine.recentEdits(uri),
+    recentEdits: (uri, line) => engine.recentEdits(uri, line),
     lastRequest: () => engine.lastRequest,
     menuItems: () => [
       ...(copilot.active && readMode() !== 'off' ? [copilotItem()] : []),
