@@ -11,6 +11,7 @@ import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import { type Position, textHead } from './document/document-text.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
+import type { Snippet } from './prompt/context.ts';
 import type { OpenCircuit } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
 import type { SharedLimits } from './request/request-engine.ts';
@@ -26,6 +27,8 @@ import { TriggerClassifier } from './trigger/trigger-classifier.ts';
 export interface SuggesterDeps extends CompletionSenderDeps {
   /** The completion model for a language; `undefined`: no model can complete code. */
   readonly model: (languageId: string) => CompletionModel | undefined;
+  /** The model of next edits, for which context is gathered too. */
+  readonly editModel?: () => CompletionModel | undefined;
   /** Opens a connection: the previous one has probably been closed, and a request is likely. */
   readonly warm?: (model: CompletionModel) => void;
   readonly clock?: Clock;
@@ -236,9 +239,14 @@ export class Suggester {
 
   /** The cursor rests, or a file of the project changed: gathers context for the next request. */
   prepare(document: SuggestRequest['document'], position: Position): void {
-    const model = this.#model(document);
+    const model = this.#model(document) ?? this.#deps.editModel?.();
     if (model === undefined || !this.#gate.admits(document)) return;
     this.#sender.prepare(document, position, model);
+  }
+
+  /** The context of a document, for next edits. */
+  knownContext(uri: string): readonly Snippet[] {
+    return this.#sender.knownContext(uri);
   }
 
   documentClosed(uri: string): void {

@@ -70,6 +70,6 @@ describe('context of completions in a real editor', () => {
     await at.edit('user.toy', 'let user = helper\nlet other = ');
     await at.type('1 + ');
     await at.shows('helper();');
-    await typeUntil('# Path: helper.toy\nlet helper = 1');
+    await typeUntil('+++++ helper.toy\nlet helper = 1');
   });
 });

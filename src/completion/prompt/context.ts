@@ -179,6 +179,11 @@ export function headingOf({ note, path }: Snippet): string {
   return note === undefined ? path : `${note}: ${path}`;
 }
 
+/** A piece and its reason. */
+export function describeSnippet({ kind, path, line }: Snippet): string {
+  return `${path}:${line + 1} (${kind})`;
+}
+
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

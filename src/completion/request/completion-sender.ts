@@ -118,11 +118,19 @@ export class CompletionSender {
     this.#context.prepare(document, position, this.#contextOptions(model));
   }
 
+  /** The context of a document that is there now. */
+  knownContext(uri: string): readonly Snippet[] {
+    return this.#context.known(uri, this.#allowed());
+  }
+
   #contextOptions(model: CompletionModel): ContextOptions {
+    return { ...this.#allowed(), room: promptBudget(model).context };
+  }
+
+  #allowed(): Omit<ContextOptions, 'room'> {
     return {
       wanted: this.#deps.settings().context,
       excluded: (path) => this.#deps.excluded?.(path) !== undefined,
-      room: promptBudget(model).context,
     };
   }
 

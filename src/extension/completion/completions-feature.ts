@@ -50,9 +50,11 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
   const isExcluded = (uri: string) => excluded.reason(uri) !== undefined;
   const context = new EditorContext(own(new EditorProjectReader(isExcluded)), own(new RecentWork(isExcluded)));
+  const editModels = nextEditModels(models, transport);
   const suggester = own(
     new Suggester({
       model: (languageId) => completionModel(models, configured.current, languageId),
+      editModel: () => editModels.model(false),
       settings,
       excluded: excluded.reason,
       context: context.source,
@@ -70,8 +72,9 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       onDidChangeSettings,
       excluded: excluded.reason,
       completionPending: () => suggester.state.kind === 'asking',
-      ...nextEditModels(models, transport),
+      ...editModels,
       limits: suggester.limits,
+      context: (uri) => suggester.knownContext(uri),
       log: (line) => log.info(line),
       onDidChangeModels: models.onDidChange,
       ghostText,

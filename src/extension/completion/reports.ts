@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
+import { describeSnippet } from '../../completion/prompt/context.ts';
 import {
   type LastEditRequest,
   type LastRequest,
@@ -60,12 +61,11 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
   const { t } = vscode.l10n;
   const { prefix, suffix, maxTokens, stop = [], context: files = [], path } = fimRequest;
   const note = noteIn(languageId);
-  const pieces = context.map(({ kind, path, line }) => `${path}:${line + 1} (${kind})`);
   const sent = [sentCharacters(fimRequest) - suffix.length, suffix.length, maxTokens].map(count);
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
-    ...describeContext(pieces, masked).map(note),
+    ...describeContext(context.map(describeSnippet), masked).map(note),
     ...(stop.length === 0 ? [] : [note(t('Stop sequences: {0}', stop.map((each) => JSON.stringify(each)).join(' ')))]),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     ...files.flatMap((file) => ['', note(t('Context: {0}', file.path)), file.text]),

@@ -204,4 +204,40 @@ describe('settings of completions', () => {
     await vscode.window.showTextDocument(edited);
     await run('workbench.action.files.revert');
   });
+
+  it('setting context.terminal: the output of a failed command is sent only if it is on', async () => {
+    const terminal = vscode.window.createTerminal();
+    const ended = new Promise<number | undefined>((resolve) => {
+      const ends = vscode.window.onDidEndTerminalShellExecution(({ exitCode }) => {
+        ends.dispose();
+        resolve(exitCode);
+      });
+    });
+    terminal.show();
+    const integration = await new Promise<vscode.TerminalShellIntegration>((resolve) => {
+      const starts = vscode.window.onDidChangeTerminalShellIntegration((event) => {
+        if (event.terminal !== terminal) return;
+        starts.dispose();
+        resolve(event.shellIntegration);
+      });
+    });
+    // VS Code reports no output of a command that ends at once.
+    integration.executeCommand("sh -c 'sleep 0.5; echo shattered glass; sleep 0.5; exit 3'");
+    assert.equal(await ended, 3);
+    const editor = await open('begin');
+    const sent = async (): Promise<string> => {
+      const next = new vscode.WorkspaceEdit();
+      const { document } = editor;
+      next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, '\nnext = ');
+      await vscode.workspace.applyEdit(next);
+      await edit('', { uri: document.uri });
+      assert.ok(await sends(trigger));
+      return provider.prompts().at(-1) ?? '';
+    };
+    for (let count = 0; count < 5; count += 1) assert.ok(!(await sent()).includes('shattered'));
+    await set('completion.context', { terminal: true });
+    while (!(await sent()).includes('\nshattered glass'));
+    terminal.dispose();
+    await run('workbench.action.files.revert');
+  });
 });

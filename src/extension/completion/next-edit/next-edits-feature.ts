@@ -16,7 +16,7 @@ import { NextEditView, type NextEditViewDeps, type ShowMode } from './next-edit-
 import { QuickFixSource } from './quick-fix-source.ts';
 import { RenameSource } from './rename-source.ts';
 
-export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'predict' | 'limits' | 'log'> {
+export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'predict' | 'limits' | 'context' | 'log'> {
   readonly settings: () => CompletionSettings;
   /** Fires when `settings` changed, or whether completions are snoozed. */
   readonly onDidChangeSettings: vscode.Event<void>;
