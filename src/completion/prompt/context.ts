@@ -3,7 +3,16 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 
 /** A piece of another file, or of another notebook cell, that is sent as context. */
 export interface Snippet {
-  readonly kind: 'declaration' | 'open-tab' | 'visited' | 'copied' | 'recent-edit' | 'problem' | 'terminal' | 'cell';
+  readonly kind:
+    | 'declaration'
+    | 'open-tab'
+    | 'visited'
+    | 'copied'
+    | 'recent-edit'
+    | 'problem'
+    | 'terminal'
+    | 'expected'
+    | 'cell';
   /** Relative to the workspace. Written in a comment above the piece. */
   readonly path: string;
   /** 0-based line of the piece in its file, for a stable order; of a cell, its number. */
@@ -40,6 +49,7 @@ const KINDS: readonly Snippet['kind'][] = [
   'recent-edit',
   'terminal',
   'problem',
+  'expected',
   'cell',
 ];
 /** Length of a path comment without the path. */

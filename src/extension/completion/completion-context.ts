@@ -55,17 +55,17 @@ export class EditorContext {
     ];
     // Context in memory is there for the first request, however long the rest takes.
     report(here);
+    const problems = wanted.problems ? this.#work.problems(document, position) : [];
     const known = [
       ...here,
       ...(wanted.openTabs ? await this.#visitedFiles(document.uri, document.languageId, near) : []),
       ...(wanted.visited ? await this.#visitedPlaces(document) : []),
-      ...(wanted.problems ? await this.#work.problems(document, position) : []),
     ];
-    if (!wanted.imports) return known;
+    if (!wanted.imports) return [...known, ...(await problems)];
     const found = await this.#declarations.find({ document, position }, signal, (snippets) =>
       report([...snippets, ...known]),
     );
-    return [...found, ...known];
+    return [...found, ...known, ...(await problems)];
   };
 
   /** Gathers context ahead of requests. @param recentEdits see `NextEdits.recentEdits`. */

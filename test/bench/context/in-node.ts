@@ -110,6 +110,8 @@ function readerOf(project: Project, sources: Sources, visited: readonly string[]
       const file = relative(pathToFileURL(project.root).href, uri);
       return sources.paths || sources.language ? readIn(project, file) : undefined;
     },
+    signature: async () => undefined,
+    expected: async () => [],
     declarations: async (uri, { line, character }, of) => {
       if (!sources.language) return [];
       const path = new URL(uri).pathname;

@@ -31,9 +31,9 @@ export function recallOf({ needed, before, after }: ContextTask, context: string
   };
 }
 
-/** The text before the last comment with the path of the file itself. */
+/** The text before the last line with the path of the file itself. */
 export function contextOf(prompt: string, file: string): string {
-  const own = prompt.lastIndexOf(`// Path: ${file}\n`);
+  const own = Math.max(prompt.lastIndexOf(`// Path: ${file}\n`), prompt.lastIndexOf(`+++++ ${file}\n`));
   return own < 0 ? '' : prompt.slice(0, own);
 }
 
