@@ -372,10 +372,7 @@ export const gatewaySchema = z.strictObject({
   fimModels: z
     .array(limitedModelName)
     .optional()
-    .describe(
-      'Models that code completion (`/fim/completions`) admits besides Codestral and Mercury: exact ids, `vendor/*`, or `*`. Their format is `fim` of the provider, else that of their name.',
-    )
-    .meta({ examples: [['ollama/*']] }),
+    .describe('Models that code completion admits besides Codestral and Mercury: exact ids, `vendor/*`, or `*`.'),
   users: z
     .record(z.string(), z.strictObject(limitFields))
     .optional()

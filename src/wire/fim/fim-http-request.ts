@@ -107,8 +107,7 @@ function writeDialect(
   }
 }
 
-const CHAT_TASK =
-  'Write the code that belongs at <CURSOR>. Answer with only that code: no explanation, no fences, nothing of the code around it.';
+const CHAT_TASK = 'Write the code that belongs at <CURSOR>. Answer with only that code, without the code around it.';
 
 /** Context first and the code last, so that consecutive requests begin with the same text. */
 function chatMessages({ prefix, suffix, context = [] }: FimRequest): readonly Record<string, string>[] {
