@@ -48,8 +48,8 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const settings = () => (on.snoozing ? { ...configured.current, enabled: false } : configured.current);
   const enabled = () => configured.current.enabled;
   const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
-  const isExcluded = (uri: string) => excluded.reason(uri) !== undefined;
-  const context = new EditorContext(own(new EditorProjectReader(isExcluded)), own(new RecentWork(isExcluded)));
+  const reader = own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined));
+  const context = new EditorContext(reader, own(new RecentWork()));
   const editModels = nextEditModels(models, transport);
   const suggester = own(
     new Suggester({

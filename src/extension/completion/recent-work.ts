@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { upToFirst } from '../../base/text.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import type { Snippet } from '../../completion/prompt/context.ts';
 import { failedCommand } from '../chat/attachments/terminal-text.ts';
@@ -17,17 +18,14 @@ const FIX_MS = 300;
 const OUTPUT_LINES = 20;
 const OUTPUT_CHARACTERS = 1_000;
 
-/** What the user saw and did lately besides edits. */
+/** What the user copied, and the problems at the cursor. */
 export class RecentWork implements vscode.Disposable {
-  readonly #excluded: (uri: string) => boolean;
   readonly #watch: vscode.Disposable;
   #copied: { readonly uri: string; readonly time: number; readonly snippet: Snippet } | undefined;
   /** A fix was requested and there is no answer: a language server that hangs gets no more requests. */
   #asking = false;
 
-  /** @param excluded true: the file must not be sent. */
-  constructor(excluded: (uri: string) => boolean) {
-    this.#excluded = excluded;
+  constructor() {
     // VS Code tells a provider of pastes what is copied in an editor. The clipboard, which has other text too, is not read.
     this.#watch = vscode.languages.registerDocumentPasteEditProvider(
       '*',
@@ -43,47 +41,37 @@ export class RecentWork implements vscode.Disposable {
   #copy(document: vscode.TextDocument, range: vscode.Range | undefined): void {
     const path = pathInFolder(document.uri);
     if (path === undefined || range === undefined) return;
-    const uri = document.uri.toString();
     const text = document.getText(range).replaceAll('\r\n', '\n').slice(0, COPIED_CHARACTERS);
     const snippet: Snippet = { kind: 'copied', path, line: range.start.line, text, score: 1.6 };
-    this.#copied = { uri, time: Date.now(), snippet };
+    this.#copied = { uri: document.uri.toString(), time: Date.now(), snippet };
   }
 
   /** Text that was copied in another file. */
   copied(uri: string): readonly Snippet[] {
     const copied = this.#copied;
-    if (copied === undefined || copied.uri === uri || Date.now() - copied.time > COPIED_MS) return [];
-    return this.#excluded(copied.uri) ? [] : [copied.snippet];
+    return copied === undefined || copied.uri === uri || Date.now() - copied.time > COPIED_MS ? [] : [copied.snippet];
   }
 
-  /** The problems of the statement at the cursor, with the text of their fixes. */
+  /** The problems of the statement at the cursor, with the text of the fix of the last one. */
   async problems({ uri, path }: DocumentText, { line }: Position): Promise<readonly Snippet[]> {
     const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     if (document === undefined || path === undefined) return [];
     const near = vscode.languages
       .getDiagnostics(document.uri)
       .filter(
-        (problem) =>
-          problem.severity <= vscode.DiagnosticSeverity.Warning &&
-          !isSyntax(problem) &&
-          problem.range.start.line <= line &&
-          problem.range.end.line >= line - STATEMENT_LINES,
+        ({ severity, code, range }) =>
+          severity <= vscode.DiagnosticSeverity.Warning &&
+          range.start.line <= line &&
+          range.end.line >= line - STATEMENT_LINES &&
+          // TypeScript reports the half of a statement that is being typed as an error of syntax.
+          !(typeof code === 'number' && code >= 1_000 && code < 2_000),
       )
       .slice(-MAX_PROBLEMS);
-    return Promise.all(
-      near.map(async (problem) => {
-        const message = `${problem.message.split('\n', 1)[0]?.slice(0, MESSAGE)}`;
-        const text = [`line ${problem.range.start.line + 1}: ${message}`, ...(await this.#fix(document, problem))];
-        return {
-          kind: 'problem',
-          note: 'Problem',
-          path,
-          line: problem.range.start.line,
-          text: text.join('\n'),
-          score: 3,
-        };
-      }),
-    );
+    const last = near.at(-1);
+    if (last === undefined) return [];
+    const messages = near.map(({ message }) => upToFirst(message, ['\n']).slice(0, MESSAGE));
+    const text = [...messages, ...(await this.#fix(document, last))].join('\n');
+    return [{ kind: 'problem', note: 'Problem', path, line: last.range.start.line, text, score: 3 }];
   }
 
   async #fix(document: vscode.TextDocument, problem: vscode.Diagnostic): Promise<readonly string[]> {
@@ -107,9 +95,4 @@ export function failedOutput(): readonly Snippet[] {
   const end = failed.output.split('\n').slice(-OUTPUT_LINES).join('\n').slice(-OUTPUT_CHARACTERS);
   const text = `$ ${failed.command.slice(0, MESSAGE)}\n${end}`;
   return [{ kind: 'terminal', note: 'Failed', path: 'terminal', line: 0, text, score: 2.6 }];
-}
-
-/** TypeScript reports the half of a statement that is being typed as an error of syntax. */
-function isSyntax({ code }: vscode.Diagnostic): boolean {
-  return typeof code === 'number' && code >= 1_000 && code < 2_000;
 }

@@ -56,17 +56,9 @@ export const FIM_DIALECTS = [
 export type FimDialect = (typeof FIM_DIALECTS)[number];
 
 /** The dialects with a place for files and the path of the document. */
-const WITH_FILES: ReadonlySet<FimDialect> = new Set<FimDialect>([
-  'mistral',
-  'template-qwen',
-  'template-codestral',
-  'template-starcoder2',
-  'template-seed-coder',
-  'template-mellum',
-  'template-granite',
-]);
+const WITH_FILES = /^mistral$|^template-(?:qwen|codestral|starcoder2|seed-coder|mellum|granite)$/;
 
 export function contextPlace(dialect: FimDialect | undefined): ContextPlace {
-  if (dialect !== undefined && WITH_FILES.has(dialect)) return 'context-and-path';
+  if (WITH_FILES.test(dialect ?? '')) return 'context-and-path';
   return dialect === 'llamacpp-infill' || dialect === 'chat' ? 'context' : 'prefix';
 }
