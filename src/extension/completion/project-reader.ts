@@ -7,8 +7,7 @@ import { documentView, pathInFolder } from '../document-view.ts';
 const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
 const LIBRARY = /(?:^|\/)node_modules\//;
-/** Characters that are read of a hover and sent of a signature, and members of a value. */
-const MAX_HOVER = 4_000;
+/** Characters of a signature, and members of a value. */
 const MAX_SIGNATURE = 400;
 const MAX_MEMBERS = 40;
 /** Proposals that are no members. */
@@ -89,10 +88,12 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
 
   async signature(uri: string, position: Position): Promise<string | undefined> {
     const hovers = await this.#ask<vscode.Hover[]>('Hover', uri, position);
-    const texts = (hovers ?? [])
-      .flatMap(({ contents }) => contents)
-      .map((each) => (typeof each === 'string' ? each : each.value));
-    return /```[^\n]*\n([^`]+)\n```/.exec(texts.join('\n').slice(0, MAX_HOVER))?.[1]?.slice(0, MAX_SIGNATURE);
+    const texts = (hovers ?? []).flatMap(({ contents }) => contents);
+    const markdown = texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
+    // The first block, without its language.
+    const [, block = ''] = markdown.split('```', 2);
+    const signature = block.slice(block.indexOf('\n') + 1, MAX_SIGNATURE).trim();
+    return signature === '' ? undefined : signature;
   }
 
   async expected({ uri, lineAt }: DocumentText, position: Position): Promise<readonly string[]> {
