@@ -55,8 +55,9 @@ const FIM_PATTERNS: readonly RegExp[] = [
   /mercury/,
   /qwen.*coder|codeqwen/,
   /deepseek/,
+  /mellum|seed-?coder/,
   /starcoder|codegemma|codellama/,
-  // Other models that are named for code, such as granite-code, stable-code, yi-coder and seed-coder.
+  // Other models that are named for code, such as granite-code, stable-code and yi-coder.
   /code/,
   // Any model that is not made for another task.
   /^(?!.*(embed|transcri|whisper|tts|rerank|moderation|ocr|guard|instruct|chat|vision|-vl))/,

@@ -74,9 +74,11 @@ export class Speculation {
   }
 
   #isAllowed(model: CompletionModel): boolean {
-    const { budget, circuit } = this.#sender.requests;
+    const { requests } = this.#sender;
+    const { budget } = requests;
     const { speculation, budgetPerHour } = this.#settings();
     const level = budget.level(budgetPerHour);
-    return circuit.open === undefined && maySpeculate(speculation, model, level, budget.acceptance());
+    const isOpen = requests.circuitFor(model).open !== undefined;
+    return !isOpen && maySpeculate(speculation, model, level, budget.acceptance());
   }
 }

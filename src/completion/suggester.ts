@@ -11,6 +11,8 @@ import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import { type Position, textHead } from './document/document-text.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
+import type { Snippet } from './prompt/context.ts';
+import type { OpenCircuit } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps, type RequestEnd } from './request/completion-sender.ts';
 import type { SharedLimits } from './request/request-engine.ts';
 import type { LastRequest } from './request/request-log.ts';
@@ -23,10 +25,12 @@ import { canLift, isManualOnly, isWorthRequesting, type TriggerRefusal } from '.
 import { TriggerClassifier } from './trigger/trigger-classifier.ts';
 
 export interface SuggesterDeps extends CompletionSenderDeps {
-  /** The completion model; `undefined`: no model can complete code. */
-  readonly model: () => CompletionModel | undefined;
+  /** The completion model for a language; `undefined`: no model can complete code. */
+  readonly model: (languageId: string) => CompletionModel | undefined;
+  /** The model of next edits, for which context is gathered too. */
+  readonly editModel?: () => CompletionModel | undefined;
   /** Opens a connection: the previous one has probably been closed, and a request is likely. */
-  readonly warm?: () => void;
+  readonly warm?: (model: CompletionModel) => void;
   readonly clock?: Clock;
 }
 
@@ -114,14 +118,36 @@ export class Suggester {
 
   /** Shared with next edits. */
   get limits(): SharedLimits {
-    const { budget, circuit } = this.#sender.requests;
+    const { requests } = this.#sender;
     const provider = (ref: string | undefined) => ref?.slice(0, ref.indexOf('/'));
-    return { budget, circuit: (ref) => (provider(ref) === provider(this.#deps.model()?.ref) ? circuit : undefined) };
+    const circuit = (ref: string) => {
+      const model = this.#model();
+      return model !== undefined && provider(ref) === provider(model.ref) ? requests.circuitFor(model) : undefined;
+    };
+    return { budget: requests.budget, circuit };
+  }
+
+  /** The reference of the model for the shown document; of the fallback while it is used. */
+  get usedModel(): string | undefined {
+    const model = this.#model();
+    return model && this.#sender.requests.usable(model).ref;
+  }
+
+  /** @param document absent: the one that is shown. */
+  #model(document = this.#shown): CompletionModel | undefined {
+    return this.#deps.model(document?.languageId ?? '');
+  }
+
+  /** Why there are no requests for the shown document. */
+  get #open(): OpenCircuit | undefined {
+    const model = this.#model();
+    const { requests } = this.#sender;
+    return model && requests.circuitFor(requests.usable(model)).open;
   }
 
   /** Milliseconds until a failed request is sent again; `undefined`: not before the user edits or solves the problem. */
   get retryInMs(): number | undefined {
-    const { open } = this.#sender.requests.circuit;
+    const open = this.#open;
     if (open === undefined || open.needsUser || this.#retries >= MAX_RETRIES) return undefined;
     return Math.max(0, open.until - this.#clock.now());
   }
@@ -213,9 +239,14 @@ export class Suggester {
 
   /** The cursor rests, or a file of the project changed: gathers context for the next request. */
   prepare(document: SuggestRequest['document'], position: Position): void {
-    const model = this.#deps.model();
+    const model = this.#model(document) ?? this.#deps.editModel?.();
     if (model === undefined || !this.#gate.admits(document)) return;
     this.#sender.prepare(document, position, model);
+  }
+
+  /** The context of a document, for next edits. */
+  knownContext(uri: string): readonly Snippet[] {
+    return this.#sender.knownContext(uri);
   }
 
   documentClosed(uri: string): void {
@@ -228,7 +259,7 @@ export class Suggester {
   /** The problem may be solved: tries again, at once in the document where the last request was not served. */
   reconsider(): void {
     this.#cancelRetry?.();
-    this.#sender.requests.circuit.reset();
+    this.#sender.requests.reset();
     // Otherwise the state would be wrong if the editor does not ask again, for example while it shows a list.
     const silent = this.#state.current.kind === 'silent' && this.#refused;
     const why = silent ? this.#gate.silence(silent) : undefined;
@@ -267,14 +298,14 @@ export class Suggester {
       if (canLift(why)) this.#blockedIn = uri;
       return this.#silent(why);
     }
-    const model = this.#deps.model();
+    const model = this.#model(request.document);
     if (model === undefined) {
       this.#blockedIn = uri;
       this.#state.become({ kind: 'no-model' });
       return undefined;
     }
     // Now, because the editor cancels the request when a menu opens, in which the user solves the problem.
-    if (this.#sender.requests.circuit.open !== undefined) this.#blockedIn = uri;
+    if (this.#sender.requests.circuitFor(model).open !== undefined) this.#blockedIn = uri;
     const { kind } = this.#state.current;
     if (kind === 'silent' || kind === 'no-model') this.#state.become({ kind: 'ready' });
     return caretView(request, model);
@@ -288,11 +319,12 @@ export class Suggester {
   }
 
   #warm(): void {
-    const { requests, debounce } = this.#sender;
-    if (this.#shown === undefined || requests.circuit.open !== undefined || !debounce.cold) return;
-    if (this.#deps.model() === undefined || !this.#gate.automatic(this.#shown)) return;
+    const { debounce } = this.#sender;
+    if (this.#shown === undefined || this.#open !== undefined || !debounce.cold) return;
+    const model = this.#model();
+    if (model === undefined || !this.#gate.automatic(this.#shown)) return;
     debounce.warmed();
-    this.#deps.warm?.();
+    this.#deps.warm?.(model);
   }
 
   #silent(why: TriggerRefusal): undefined {
@@ -358,7 +390,7 @@ export class Suggester {
     if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
     if (signal.aborted || this.#isRefused(view)) return;
-    if (this.#deps.model()?.ref !== view.model.ref) {
+    if (this.#model(view.document)?.ref !== view.model.ref) {
       // The model changed or was removed while the context was read.
       this.#blockedIn = view.document.uri;
       this.#reopen();
@@ -376,7 +408,8 @@ export class Suggester {
 
   #handleEnd(answer: CachedAnswer, uri: string, end: RequestEnd): void {
     if (end !== 'answered') this.#blockedIn = uri;
-    if (end === 'failed') this.#retryLater();
+    if (end === 'failed' && this.#open === undefined) this.#reopen();
+    else if (end === 'failed') this.#retryLater();
     else if (end === 'outdated') this.#reopen();
     const view = this.#view;
     if (!this.#display.has(answer) || view === undefined || !this.#isCurrent(view)) return;

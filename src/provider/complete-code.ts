@@ -3,7 +3,7 @@ import type { Endpoint, Model } from '../catalog/model.ts';
 import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
 import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
-import { type FimHttpRequest, writeFimRequest } from '../wire/fim/fim-http-request.ts';
+import { type FimHttpRequest, OLLAMA_PATH, writeFimRequest } from '../wire/fim/fim-http-request.ts';
 import type { FimDialect, FimRequest } from '../wire/fim/fim-request.ts';
 import { cutAtStops } from '../wire/fim/stop-sequences.ts';
 import { upstreamHeaders } from './request/headers.ts';
@@ -39,7 +39,7 @@ export async function* completeCode(
   let body: string;
   try {
     const dialect = endpoint.fim ?? findDialect(endpoint);
-    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
+    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream, endpoint.kind === 'ollama');
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
     body = requestJson(withOptions(model, request.body));
@@ -68,13 +68,13 @@ export async function* completeCode(
 }
 
 /** The provider's default dialect if none is configured. */
-function findDialect(endpoint: Endpoint): FimDialect {
-  switch (endpoint.kind) {
+function findDialect({ kind }: Endpoint): FimDialect {
+  switch (kind) {
     case 'svc':
     case 'mistral':
     case 'inception':
     case 'deepseek':
-      return endpoint.kind;
+      return kind;
     case 'llamacpp':
       return 'llamacpp-infill';
     case 'ollama':
@@ -89,6 +89,7 @@ export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): s
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
   if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);
   const base = requireBase(endpoint);
+  if (path === OLLAMA_PATH) return joinURL(withoutVersion(base), path);
   switch (dialect) {
     case 'svc':
       return joinURL(withoutVersion(base), `/fim${path}`);
@@ -98,7 +99,6 @@ export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): s
     case 'deepseek':
       return joinURL(withoutVersion(base).replace(/\/beta$/, ''), `/beta${path}`);
     case 'llamacpp-infill':
-    case 'ollama-generate':
       return joinURL(withoutVersion(base), path);
     default:
       return upstreamURL(endpoint, path);

@@ -265,7 +265,7 @@ describe('Registry: code completion', () => {
     ]);
     assert.deepEqual(await fim('ollama/qwen2.5-coder:7b', { ollama: { models: { 'qwen2.5-coder:7b': {} } } }), [
       true,
-      'ollama-generate',
+      'template-qwen',
       'http://127.0.0.1:11434',
     ]);
     assert.deepEqual(await fim('ollama/llama3', { ollama: { models: { llama3: {} } } }), [
@@ -275,7 +275,7 @@ describe('Registry: code completion', () => {
     ]);
     assert.deepEqual(await fim('lmstudio/starcoder2', { lmstudio: { models: { starcoder2: {} } } }), [
       true,
-      'template-starcoder',
+      'template-starcoder2',
       undefined,
     ]);
     assert.deepEqual(await fim('svc/mistral/codestral-2508', { svc: { models: { 'mistral/codestral-2508': {} } } }), [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContextSource, Snippet } from '../../src/completion/prompt/context.ts';
+import { type ContextSource, chooseSnippets, type Snippet } from '../../src/completion/prompt/context.ts';
 import { EditorFile, EditorHarness } from './editor-harness.ts';
 
 const BODY = 'function run(a: A) {\n  |\n}\nfunction stop() {\n  b();\n}\n';
@@ -162,5 +162,51 @@ describe('context of requests', () => {
     const { prefix = '' } = editor.requests[0]?.fimRequest ?? {};
     const start = '// Path: a/b.ts\nof one\nof two\n\n// Path: c.ts\nof three\n\n// Path: a.ts\nfunction run';
     assert.equal(prefix.slice(0, start.length), start);
+  });
+
+  const note = (text: string, line = 0): Snippet => piece(text, { kind: 'problem', note: 'Problem', line, score: 3 });
+
+  it('context: a problem that is solved is not repeated, and what is before it keeps its place', async () => {
+    let found = [piece('one'), piece('two'), note('broken')];
+    const editor = harness(() => async () => found);
+    const prompts: string[] = [];
+    for (const next of [[...found], [piece('two'), piece('one')], [piece('one'), piece('two'), note('other', 4)]]) {
+      found = next;
+      editor.edit('x\n  ');
+      await editor.clock.pass(1_500);
+      editor.edit('y');
+      await editor.clock.pass(1_500);
+      prompts.push(editor.requests.at(-1)?.fimRequest.prefix ?? '');
+    }
+    const start = '// Path: one.ts\nof one\n\n// Path: two.ts\nof two\n\n';
+    for (const prompt of prompts) assert.ok(prompt.startsWith(start), prompt);
+    assert.deepEqual(
+      prompts.map((prompt) => [...prompt.matchAll(/^\/\/ of (\w+)/gm)].map(([, name]) => name)),
+      [['broken'], [], ['other']],
+    );
+  });
+
+  it('context: notes come after all code, also after code that is found later', () => {
+    const first = chooseSnippets([note('n'), piece('a')], 1_000);
+    assert.deepEqual(
+      first.map(({ text }) => text),
+      ['of a', 'of n'],
+    );
+    const second = chooseSnippets([note('n'), piece('a'), piece('b')], 1_000, first);
+    assert.deepEqual(
+      second.map(({ text }) => text),
+      ['of a', 'of b', 'of n'],
+    );
+  });
+
+  it('context: a note of an excluded file is not sent', async () => {
+    const editor: EditorHarness = new EditorHarness(BODY, {
+      context: async () => [note('secret'), piece('open')],
+      excluded: (path) => (path === 'secret.ts' ? 'secret-kind' : undefined),
+    });
+    editor.edit('x');
+    await editor.clock.pass(500);
+    assert.equal(sent(editor), 'open');
+    assert.ok(!editor.requests[0]?.fimRequest.prefix.includes('secret'));
   });
 });

@@ -25,6 +25,8 @@ class TestReader implements ProjectReader {
   open: readonly string[] = [];
   answer: (name: string, of: 'name' | 'type') => readonly DeclaredAt[] | Promise<readonly DeclaredAt[]> = () => [];
   document: DocumentText | undefined;
+  signatures: Record<string, string> = {};
+  expects: readonly string[] = [];
 
   constructor(files = FILES) {
     this.files = { ...files };
@@ -38,6 +40,13 @@ class TestReader implements ProjectReader {
     this.asked.push(`${of} ${name}`);
     return this.answer(name, of);
   };
+
+  signature: ProjectReader['signature'] = async (_, { line, character }) => {
+    const name = /^[\w$]+/.exec(this.document?.lineAt(line).slice(character) ?? '')?.[0] ?? '';
+    this.asked.push(`signature ${name}`);
+    return this.signatures[name];
+  };
+  expected = async () => this.expects;
 
   #text(path: string): DocumentText | undefined {
     const text = this.files[path];
@@ -170,6 +179,58 @@ export const a = (options: Options) => {
     ]);
     assert.deepEqual(paths('src/a.ts', "import './side-effect';\nimport x from 'react';", 'typescript'), []);
   });
+
+  const USER = "import { debounce } from 'tools';\nfunction run() {\n  debounce(work, |\n}";
+  const library = (name: string) => (asked: string, of: string) =>
+    asked === name && of === 'name' ? [{ ...at('node_modules/tools/index.d.ts', 7), library: true }] : [];
+
+  it('declarations: of a library, only the signature is sent, and asked for once', async () => {
+    const reader = new TestReader({ 'node_modules/tools/index.d.ts': 'secret' });
+    reader.answer = library('debounce');
+    reader.signatures = { debounce: 'function debounce(work: () => void, ms: number): void' };
+    const { found, search } = await find(reader, 'src/a.ts', USER);
+    const told = found.find(({ path }) => path === 'index.d.ts');
+    assert.deepEqual(
+      [told?.kind, told?.text],
+      ['declaration', 'function debounce(work: () => void, ms: number): void'],
+    );
+    await search();
+    assert.equal(reader.asked.filter((each) => each === 'signature debounce').length, 1);
+  });
+
+  it('declarations: no signature is asked for if a name is declared in a file of the project that must not be sent', async () => {
+    const reader = new TestReader();
+    reader.answer = (name, of) => (name === 'KEY' && of === 'name' ? [at('secrets/key.ts', 0)] : []);
+    reader.signatures = { KEY: 'const KEY: "s3cr3t"' };
+    const { found } = await find(reader, 'src/a.ts', "import { KEY } from '../secrets/key';\nuse(KEY, |);");
+    assert.ok(!reader.asked.includes('signature KEY'));
+    assert.ok(!JSON.stringify(found).includes('s3cr3t'));
+  });
+
+  it('declarations: what the language expects at the caret is a note of the file, first of all', async () => {
+    const reader = new TestReader();
+    reader.expects = ['debounce(work: () => void, ms: number): void'];
+    const { found } = await find(reader, 'src/a.ts', USER);
+    const note = found.find(({ kind }) => kind === 'expected');
+    assert.deepEqual([note?.note, note?.path, note?.text], ['Expected', 'src/a.ts', reader.expects[0]]);
+    assert.equal(chooseSnippets(found, 120)[0], note);
+  });
+
+  for (const call of ['signature', 'expected'] as const) {
+    it(`declarations: a language that never answers ${call} does not keep the others back`, async () => {
+      const reader = new TestReader();
+      reader.answer = (name, of) => (name === 'build' ? [at('src/html.ts', 0)] : library('debounce')(name, of));
+      reader[call] = () => new Promise<never>(() => undefined);
+      const place = withCaret('src/b.ts', USER.replace('work', 'build'), 'typescript');
+      reader.document = place.document;
+      const stop = new AbortController();
+      const finding = new ProjectDeclarations(reader).find(place, stop.signal, () => undefined);
+      while (!reader.asked.includes('type build')) await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      stop.abort();
+      assert.ok((await finding).some(({ path }) => path === 'src/html.ts'));
+    });
+  }
 });
 
 describe('names around the caret', () => {

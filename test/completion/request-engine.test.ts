@@ -94,7 +94,7 @@ describe('RequestEngine', () => {
     const { failed, cost } = engine.requests.budget.counts();
     assert.deepEqual([failed, cost], [0, 12 / 1e6]);
     assert.match(engine.lines[0] ?? '', /stopped/);
-    assert.equal(engine.requests.circuit.open, undefined);
+    assert.equal(engine.requests.open, undefined);
   });
 
   it('the rest of an answer is not read when enough was received', async () => {
@@ -115,7 +115,7 @@ describe('RequestEngine', () => {
       await engine.settle();
       const { answer, error } = await ending;
       assert.deepEqual([answerText(answer), error], ['ab', OVERLOADED]);
-      assert.equal(engine.requests.circuit.open?.error, OVERLOADED);
+      assert.equal(engine.requests.open?.error, OVERLOADED);
       const { failed, cost } = engine.requests.budget.counts();
       assert.deepEqual([failed, cost], [1, 0]);
       assert.match(engine.lines[0] ?? '', /failed .*503 temporarily_unavailable$/);
@@ -125,15 +125,15 @@ describe('RequestEngine', () => {
   it('a failure of a request from before a reset does not open the circuit', async () => {
     const engine = new Engine();
     const ending = engine.send([{ waitMs: 100 }, { throws: OVERLOADED }]);
-    engine.requests.circuit.reset();
+    engine.requests.reset();
     await engine.settle();
     assert.equal((await ending).outdated, true);
-    assert.equal(engine.requests.circuit.open, undefined);
+    assert.equal(engine.requests.open, undefined);
   });
 
   it('a probe that is stopped before its first text leaves the circuit open, and one with text closes it', async () => {
     const engine = new Engine();
-    const { circuit } = engine.requests;
+    const circuit = engine.requests.circuitFor({ ref: 'a/b', contextTokens: 0 });
     circuit.failed(OVERLOADED);
     await engine.settle();
     for (const [steps, open] of [

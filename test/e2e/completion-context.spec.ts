@@ -64,12 +64,18 @@ describe('context of completions in a real editor', () => {
     }
   });
 
+  it('context: has the signature of the call at the cursor, from TypeScript', async () => {
+    at.answer = ['¤'];
+    await at.edit('shapes/call.ts', 'const one = 1;\nconst copy = structuredClone(one, ');
+    await typeUntil('+++++ Expected: shapes/call.ts\nstructuredClone(value');
+  });
+
   it('context: a language server that hangs or is wrong delays nothing, and visited files count', async () => {
     at.answer = ['helper();'];
     await at.edit('helper.toy', 'let helper = 1\n');
     await at.edit('user.toy', 'let user = helper\nlet other = ');
     await at.type('1 + ');
     await at.shows('helper();');
-    await typeUntil('# Path: helper.toy\nlet helper = 1');
+    await typeUntil('+++++ helper.toy\nlet helper = 1');
   });
 });

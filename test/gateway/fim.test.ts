@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { KEY, type TestGateway } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { gatewayOfManyProviders } from './many-providers.ts';
 import { until } from './until.ts';
 
@@ -73,5 +73,46 @@ describe('code completion through the gateway', () => {
     await until('the upstream request is closed and no request is active', () => gone && gateway.active === 0);
     const [row, ...more] = gateway.rows().slice(rows);
     assert.deepEqual([row?.outcome, row?.estimated, more], ['client-gone', 1, []]);
+  });
+
+  describe('code completion of further models', () => {
+    let wider: TestGateway;
+    before(async () => {
+      wider = await startTestGateway({
+        config: (url) => {
+          const options = { baseURL: `${url}/v1`, apiKey: 'k' };
+          const models = { 'Qwen3-Coder-30B': {}, m: {} };
+          return {
+            provider: {
+              vllm: { fim: 'template-qwen', options, models },
+              other: { options, models, npm: '@ai-sdk/openai-compatible' },
+            },
+            gateway: { fimModels: ['vllm/*Coder*'] },
+          };
+        },
+      });
+    });
+    after(() => wider.close());
+
+    const ask = (model: string, stream = false) =>
+      wider.post('/fim/completions', { model, prompt: 'let a = ', suffix: ';', max_tokens: 50, stream });
+
+    it('gateway.fimModels: a model that it names answers in its own format, streamed and whole', async () => {
+      for (const stream of [true, false]) {
+        const answer = await ask('vllm/Qwen3-Coder-30B', stream);
+        assert.equal(answer.status, 200, await answer.text());
+        const sent = wider.upstream.requests.at(-1);
+        assert.equal(sent?.path, '/v1/completions');
+        assert.equal(sent?.body.prompt, '<|fim_prefix|>let a = <|fim_suffix|>;<|fim_middle|>');
+      }
+    });
+
+    for (const model of ['vllm/m', 'other/Qwen3-Coder-30B', 'nobody/Qwen3-Coder-30B']) {
+      it(`gateway.fimModels: ${model} is refused`, async () => {
+        const answer = await ask(model);
+        const { error } = JSON.parse(await answer.text());
+        assert.deepEqual([answer.status, error.error_type ?? error.code], [400, 'unsupported_fim_model']);
+      });
+    }
   });
 });

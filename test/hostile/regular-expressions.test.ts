@@ -8,8 +8,9 @@ import { attacks, regularExpressions } from './regular-expressions.ts';
  * here has to be linear.
  */
 const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
-  ['/qwen[\\w.-]*coder|coder[\\w.-]*qwen|codeqwen/i', 'MAX_MATCHED_ID characters of a model id'],
+  ['/qwen[\\w.-]*coder|coder[\\w.-]*qwen/i', 'MAX_MATCHED_ID characters of a model id'],
   ['/deepseek[\\w.-]*coder/i', 'MAX_MATCHED_ID characters of a model id'],
+  ['/starcoder|stable-?code|granite[\\w.-]*code|codeqwen/i', 'MAX_MATCHED_ID characters of a model id'],
   ['/gpt-(?!.*(mini|nano|image|realtime|audio|oss|3\\.5|chat))[5-9]/', 'MAX_MATCHED_ID characters of a model id'],
   ['/qwen.*coder|kimi|glm-|deepseek/', 'MAX_MATCHED_ID characters of a model id'],
   ['/qwen.*coder|codeqwen/', 'MAX_MATCHED_ID characters of a model id'],

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../src/catalog/model.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
-import type { FimDialect, FimRequest } from '../../src/wire/fim/fim-request.ts';
+import { contextPlace, FIM_DIALECTS, type FimDialect, type FimRequest } from '../../src/wire/fim/fim-request.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './test-model.ts';
@@ -87,23 +87,120 @@ describe('completeCode', () => {
     });
   }
 
-  const templates: readonly (readonly [FimDialect, string])[] = [
-    ['template-qwen', '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>'],
-    ['template-codestral', '[SUFFIX]S[PREFIX]P'],
+  it('completeCode: Ollama gets the whole prompt of a template', async () => {
+    await run({ kind: 'ollama', fim: 'template-codestral' });
+    const [{ path, body } = { path: '', body: undefined }] = upstream.requests;
+    assert.equal(path, '/api/generate');
+    assert.deepEqual(body, {
+      model: 'codestral',
+      prompt: `[SUFFIX]${HOLE.suffix}[PREFIX]${HOLE.prefix}`,
+      raw: true,
+      stream: true,
+      options: { num_predict: 64, temperature: 0.2, stop: ['\n\n', '[PREFIX]', '[SUFFIX]', '\n+++++ '] },
+    });
+  });
+
+  const CONTEXT = {
+    path: 'src/own.ts',
+    context: [
+      { path: 'a.ts', text: 'A' },
+      { path: 'b.ts', text: 'B\nC' },
+    ],
+  };
+  /** The prompt, and the prompt with files. Without an entry, context is in the prefix already. */
+  const templates: readonly (readonly [FimDialect, string, string?])[] = [
+    [
+      'template-qwen',
+      '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>',
+      '<|repo_name|>project\n<|file_sep|>a.ts\nA\n<|file_sep|>b.ts\nB\nC\n<|file_sep|>src/own.ts\n' +
+        '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>',
+    ],
+    [
+      'template-codestral',
+      '[SUFFIX]S[PREFIX]P',
+      '[SUFFIX]S[PREFIX]+++++ a.ts\nA\n+++++ b.ts\nB\nC\n+++++ src/own.ts\nP',
+    ],
     ['template-deepseek', '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>'],
     ['template-starcoder', '<fim_prefix>P<fim_suffix>S<fim_middle>'],
+    [
+      'template-starcoder2',
+      '<fim_prefix>P<fim_suffix>S<fim_middle>',
+      '<repo_name>project<file_sep>a.ts\nA\n<file_sep>b.ts\nB\nC<file_sep><fim_prefix>src/own.ts\nP<fim_suffix>S<fim_middle>',
+    ],
     ['template-codellama', '<PRE> P <SUF>S <MID>'],
     ['template-codegemma', '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>'],
+    [
+      'template-seed-coder',
+      '<[fim-suffix]>S<[fim-prefix]>P<[fim-middle]>',
+      '<[fim-suffix]>S<[fim-prefix]><filename>a.ts\nA\n<filename>b.ts\nB\nC\n<filename>src/own.ts\nP<[fim-middle]>',
+    ],
+    [
+      'template-mellum',
+      '<fim_suffix>S<fim_prefix>P<fim_middle>',
+      '<filename>a.ts\nA\n<filename>b.ts\nB\nC\n<filename>src/own.ts\n<fim_suffix>S<fim_prefix>P<fim_middle>',
+    ],
+    [
+      'template-granite',
+      '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>',
+      '<|reponame|>project\n<|filename|>a.ts\nA\n<|filename|>b.ts\nB\nC\n<|filename|>src/own.ts\n' +
+        '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>',
+    ],
+    ['template-glm', '<|code_prefix|>P<|code_suffix|>S<|code_middle|>'],
   ];
-  for (const [fim, prompt] of templates) {
+  for (const [fim, prompt, withFiles] of templates) {
     it(`completeCode: ${fim} is written into the prompt and stops at its tokens`, async () => {
       await run({ fim }, { prefix: 'P', suffix: 'S' });
-      const body = upstream.requests[0]?.body ?? {};
+      await run({ fim }, { prefix: 'P', suffix: 'S', ...CONTEXT });
+      const [body = {}, second = {}] = upstream.requests.map((request) => request.body);
       assert.equal(body.prompt, prompt);
+      assert.equal(second.prompt, withFiles ?? prompt);
       assert.equal(body.suffix, undefined);
       assert.ok(Array.isArray(body.stop) && body.stop.length > 1 && body.stop.includes('\n\n'));
     });
+    it(`completeCode: contextPlace of ${fim} agrees with what it writes`, () => {
+      assert.equal(contextPlace(fim), withFiles === undefined ? 'prefix' : 'context-and-path');
+    });
   }
+
+  it('completeCode: the files of Mistral’s API are before the text, and of llama.cpp in input_extra', async () => {
+    await run({ fim: 'mistral' }, { prefix: 'P', ...CONTEXT });
+    await run({ fim: 'llamacpp-infill' }, { prefix: 'P', ...CONTEXT });
+    const [mistral = {}, llama = {}] = upstream.requests.map((request) => request.body);
+    assert.equal(mistral.prompt, '+++++ a.ts\nA\n+++++ b.ts\nB\nC\n+++++ src/own.ts\nP');
+    assert.deepEqual(
+      [llama.input_prefix, llama.input_extra],
+      [
+        'P',
+        [
+          { filename: 'a.ts', text: 'A' },
+          { filename: 'b.ts', text: 'B\nC' },
+        ],
+      ],
+    );
+  });
+
+  it('completeCode: a chat model gets the files as a section of their own, and no stop sequences', async () => {
+    await run({ fim: 'chat' }, { prefix: 'P', suffix: 'S', stop: ['\n'], ...CONTEXT });
+    const [{ path, body } = { path: '', body: undefined }] = upstream.requests;
+    assert.equal(path, '/v1/chat/completions');
+    const messages: unknown = body?.messages;
+    assert.ok(Array.isArray(messages));
+    assert.equal(
+      messages[1]?.content,
+      '<context>\n<file path="a.ts">\nA\n</file>\n<file path="b.ts">\nB\nC\n</file>\n</context>\n<code>\nP<CURSOR>S\n</code>',
+    );
+    assert.deepEqual([body?.stop, body?.max_tokens], [undefined, 64]);
+  });
+
+  it('completeCode: no request has more than four stop sequences', async () => {
+    for (const fim of FIM_DIALECTS) {
+      await run({ fim }, { stop: ['\n', 'a', 'b', 'c', 'd', 'e'] }, true, 'qwen3-coder:30b');
+      const body: Record<string, unknown> = upstream.requests.at(-1)?.body ?? {};
+      const options = body.options as { stop?: unknown } | undefined;
+      const stop = body.stop ?? options?.stop ?? [];
+      assert.ok(Array.isArray(stop) && stop.length <= 4, `${fim}: ${JSON.stringify(stop)}`);
+    }
+  });
 
   for (const maxTokens of [1001, 0, -1, 1.5, Number.NaN]) {
     it(`completeCode: rejects ${maxTokens} tokens before a request is sent`, async () => {

@@ -33,6 +33,8 @@ const INDEXED = 64;
 
 interface Answer {
   readonly places: readonly DeclaredAt[];
+  /** Of a name in a library. */
+  readonly signature: string | undefined;
   readonly until: number;
   readonly retryMs: number;
 }
@@ -68,38 +70,38 @@ export class ProjectDeclarations {
     report(search.snippets());
     const scope = `${document.uri} ${enclosingFunction(document, position)}`;
     const queue = names.slice(0, NAMES);
+    const expect = async () => search.addExpected(await this.#reader.expected(document, position));
     const work = async () => {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
-          const places = await this.#ask(document.uri, name, kind, scope);
-          await search.addPlaces(places, kind === 'type' ? name.weight * 1.2 : name.weight);
+          const answer = await this.#ask(document.uri, name, kind, scope);
+          await search.add(answer, kind === 'type' ? name.weight * 1.2 : name.weight);
         }
       }
     };
     // A language server may not answer at all.
-    await Promise.race([aborted(signal), Promise.all(Array.from({ length: AT_A_TIME }, work))]);
+    await Promise.race([aborted(signal), Promise.all([expect(), ...Array.from({ length: AT_A_TIME }, work)])]);
     return search.snippets();
   }
 
-  async #ask(uri: string, name: CodeName, of: 'name' | 'type', scope: string): Promise<readonly DeclaredAt[]> {
+  async #ask(uri: string, name: CodeName, of: 'name' | 'type', scope: string): Promise<Answer> {
     const key = `${of} ${name.name} ${scope}`;
     const now = this.#reader.now();
     const known = this.#answers.get(key);
-    if (known !== undefined && now < known.until) return known.places;
-    const places = await this.#reader.declarations(uri, { line: name.line, character: name.character }, of);
-    const elsewhere = places.filter((place) => place.uri !== uri);
+    if (known !== undefined && now < known.until) return known;
+    const found = await this.#reader.declarations(uri, name, of);
+    const places = found.filter((place) => place.uri !== uri);
+    const inLibrary = of === 'name' && places.length > 0 && places.every(({ library }) => library === true);
+    const signature = inLibrary ? await this.#reader.signature(uri, name) : undefined;
     // At opening, the declaration of an import can be the import itself.
     const retryMs =
-      elsewhere.length > 0
-        ? KEPT_MS
-        : known === undefined
-          ? FIRST_RETRY_MS
-          : Math.min(LAST_RETRY_MS, known.retryMs * 2);
+      places.length > 0 ? KEPT_MS : known === undefined ? FIRST_RETRY_MS : Math.min(LAST_RETRY_MS, known.retryMs * 2);
     this.#answers.delete(key);
-    this.#answers.set(key, { places: elsewhere, until: now + retryMs, retryMs });
+    const answer = { places, signature, until: now + retryMs, retryMs };
+    this.#answers.set(key, answer);
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > KEPT_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
-    return elsewhere;
+    return answer;
   }
 }
 
@@ -124,6 +126,8 @@ class Search {
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
   readonly #found = new Map<string, Found>();
+  /** What the language told without a file. */
+  readonly #told: Snippet[] = [];
 
   constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
     this.#document = document;
@@ -160,11 +164,22 @@ class Search {
     }
   }
 
-  async addPlaces(places: readonly DeclaredAt[], weight: number): Promise<void> {
+  async add({ places, signature }: Pick<Answer, 'places' | 'signature'>, weight: number): Promise<void> {
+    const [library] = places;
+    if (signature !== undefined && library !== undefined) {
+      const path = library.uri.slice(library.uri.lastIndexOf('/') + 1);
+      this.#told.push({ kind: 'declaration', path, line: library.line, text: signature, score: weight });
+    }
     for (const { uri, line, character } of places.slice(0, 2)) {
       const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) this.#add(other, line, weight, line === 0 && character === 0);
     }
+  }
+
+  addExpected(expected: readonly string[]): void {
+    const { path } = this.#document;
+    if (path === undefined || expected.length === 0) return;
+    this.#told.push({ kind: 'expected', note: 'Expected', path, line: 0, text: expected.join('\n'), score: 3.5 });
   }
 
   async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
@@ -198,11 +213,12 @@ class Search {
   }
 
   snippets(): readonly Snippet[] {
-    return [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
+    const outlines = [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
       if (document.path === undefined) return [];
       const text = write(outline);
       return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
     });
+    return [...outlines, ...this.#told];
   }
 }
 

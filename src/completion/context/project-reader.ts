@@ -3,6 +3,8 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 /** The start of the name of a declaration. */
 export interface DeclaredAt extends Position {
   readonly uri: string;
+  /** It is in a library: the file is no context, but its signatures are public. */
+  readonly library?: boolean;
 }
 
 /** The project as the editor knows it. */
@@ -12,6 +14,10 @@ export interface ProjectReader {
    * settle if its server hangs.
    */
   declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]>;
+  /** The signature of a name, from the language. */
+  signature(uri: string, position: Position): Promise<string | undefined>;
+  /** What the language expects at the caret: the signature of the call, and the members of the value before a dot. */
+  expected(document: DocumentText, position: Position): Promise<readonly string[]>;
   /** A file of the workspace that may be sent. `uri` may be a guess. @param languageId if the file is not open. */
   read(uri: string, languageId: string): Promise<DocumentText | undefined>;
   /** Open and recently visited files of the workspace that may be sent, latest first. */

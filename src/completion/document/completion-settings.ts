@@ -1,4 +1,5 @@
 import type { ModelCost } from '../../config/settings/configured-model.ts';
+import type { ContextPlace } from '../../wire/fim/fim-request.ts';
 
 /** A snapshot of the settings under `svc.completion.*`. */
 export interface CompletionSettings {
@@ -9,12 +10,19 @@ export interface CompletionSettings {
   readonly disabledGlobs: readonly string[];
   /** Files that are never sent, neither as the document nor as context. */
   readonly exclude: readonly string[];
+  /** `<provider_id>/<model_id>` of the model that is used while the other one fails; empty: none. */
+  readonly fallbackModel: string;
+  /** Language id -> `<provider_id>/<model_id>`. */
+  readonly modelByLanguage: Readonly<Record<string, string>>;
   readonly trigger: 'automatic' | 'manual';
   /** Maximum number of lines of a suggestion. */
   readonly maxLines: number;
   /** Minimum delay of an automatic request in milliseconds. */
   readonly debounceFloor: number;
-  readonly context: { readonly openTabs: boolean; readonly recentEdits: boolean; readonly imports: boolean };
+  /** The sources of context. */
+  readonly context: Readonly<
+    Record<'imports' | 'openTabs' | 'visited' | 'recentEdits' | 'copied' | 'problems' | 'terminal', boolean>
+  >;
   readonly speculation: 'off' | 'free' | 'on';
   /** USD an hour; 0: no limit. */
   readonly budgetPerHour: number;
@@ -25,10 +33,20 @@ export const DEFAULT_COMPLETION_SETTINGS: CompletionSettings = {
   languages: { '*': true, markdown: false, plaintext: false, scminput: false, 'git-commit': false },
   disabledGlobs: [],
   exclude: [],
+  fallbackModel: '',
+  modelByLanguage: {},
   trigger: 'automatic',
   maxLines: 12,
   debounceFloor: 0,
-  context: { openTabs: true, recentEdits: true, imports: true },
+  context: {
+    imports: true,
+    openTabs: true,
+    visited: true,
+    recentEdits: true,
+    copied: true,
+    problems: true,
+    terminal: false,
+  },
   speculation: 'free',
   budgetPerHour: 0,
 };
@@ -41,4 +59,8 @@ export interface CompletionModel {
   readonly contextTokens: number;
   /** USD per million tokens; absent: unknown, all zero: free. */
   readonly cost?: ModelCost;
+  /** Where its format has context. Absent: in the prefix, in comments. */
+  readonly contextPlace?: ContextPlace;
+  /** Gets the requests while those of this model fail. */
+  readonly fallback?: CompletionModel;
 }

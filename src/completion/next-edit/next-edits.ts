@@ -14,6 +14,7 @@ import { type FoundEdit, isApplicable } from './edit-checks.ts';
 import { EditRate } from './edit-rate.ts';
 import { EditTracker } from './edit-tracker.ts';
 import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts';
+import { recentEdit } from './model/recent-edits.ts';
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
 import { Rejections } from './rejections.ts';
 import { SameEditSource } from './same-edit.ts';
@@ -56,6 +57,10 @@ const MANUAL_SOURCE_MS = 1_500;
 const ACCEPTING_MS = 2_000;
 /** Pieces of other files that completions get as context. */
 const SNIPPETS = 4;
+/** Edits that completions get as diffs, of so many milliseconds. Those so many lines around the cursor are in the text. */
+const SENT_EDITS = 6;
+const SENT_EDITS_MS = 600_000;
+const NEAR_LINES = 8;
 /** An edit goes after this many finished edits of the user elsewhere. */
 const MAX_IGNORED = 2;
 
@@ -119,9 +124,20 @@ export class NextEdits implements NextEditEngine {
     this.#predictor.reconsider();
   }
 
-  /** The text around recent edits in other files, as context of completions. */
-  recentEdits(uri: string): readonly Snippet[] {
-    return this.#tracker.snippets(uri, SNIPPETS);
+  /**
+   * The edits of the last minutes as context of completions, without those near the cursor: as diffs, or the text around
+   * one of which the earlier text is not known.
+   */
+  recentEdits(uri: string, line: number): readonly Snippet[] {
+    const diffs = this.#tracker.history.recent(SENT_EDITS).flatMap((edit): readonly Snippet[] => {
+      const near = edit.uri === uri && Math.abs(edit.line - line) <= NEAR_LINES;
+      const path = this.#tracker.document(edit.uri)?.path;
+      if (near || path === undefined || this.#clock.now() - edit.time > SENT_EDITS_MS) return [];
+      const text = recentEdit(edit, path)?.diff;
+      return text === undefined ? [] : [{ kind: 'recent-edit', note: 'Changed', path, line: edit.line, text }];
+    });
+    const known = new Set(diffs.map(({ path }) => path));
+    return [...diffs, ...this.#tracker.snippets(uri, SNIPPETS).filter(({ path }) => !known.has(path))];
   }
 
   documentChanged(change: DocumentChange, document: DocumentText): void {

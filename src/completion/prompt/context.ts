@@ -3,12 +3,26 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 
 /** A piece of another file, or of another notebook cell, that is sent as context. */
 export interface Snippet {
-  readonly kind: 'declaration' | 'open-tab' | 'recent-edit' | 'cell';
+  readonly kind:
+    | 'declaration'
+    | 'open-tab'
+    | 'visited'
+    | 'copied'
+    | 'recent-edit'
+    | 'problem'
+    | 'terminal'
+    | 'expected'
+    | 'cell';
   /** Relative to the workspace. Written in a comment above the piece. */
   readonly path: string;
   /** 0-based line of the piece in its file, for a stable order; of a cell, its number. */
   readonly line: number;
   readonly text: string;
+  /**
+   * Absent: the text is code of the file. Otherwise it is written as comments after this word, and last, because it
+   * changes often.
+   */
+  readonly note?: string;
   /** How likely the next line needs it: 1 for imports of the file, 2 for names near the caret. Absent: 1. */
   readonly score?: number;
   /** Language of a cell. */
@@ -27,7 +41,17 @@ export type ContextSource = (
   report: (snippets: readonly Snippet[]) => void,
 ) => Promise<readonly Snippet[]>;
 
-const KINDS: Readonly<Record<Snippet['kind'], number>> = { declaration: 0, 'open-tab': 1, 'recent-edit': 2, cell: 3 };
+const KINDS: readonly Snippet['kind'][] = [
+  'declaration',
+  'open-tab',
+  'visited',
+  'copied',
+  'recent-edit',
+  'terminal',
+  'problem',
+  'expected',
+  'cell',
+];
 /** Length of a path comment without the path. */
 const PATH_CHARACTERS = 12;
 /** Snippets that are less likely needed are not added to a prompt that is in a cache. */
@@ -37,7 +61,7 @@ const ADDED_SCORE = 1.5;
  * Chooses the most likely needed snippets for which there is room, in a stable order: those that change least come first,
  * so that consecutive prompts start with the same bytes and providers can use their prompt cache.
  *
- * @param held the snippets of the last prompt, which keep their place. New ones follow them.
+ * @param held the snippets of the last prompt, which keep their place. New ones follow them. Notes are chosen anew.
  */
 export function chooseSnippets(
   candidates: readonly Snippet[],
@@ -45,14 +69,14 @@ export function chooseSnippets(
   held: readonly Snippet[] = [],
 ): readonly Snippet[] {
   const current = new Map(candidates.map((snippet) => [keyOf(snippet), snippet]));
-  const kept = held.map((snippet) => current.get(keyOf(snippet)) ?? snippet);
+  const kept = held.filter(({ note }) => note === undefined).map((snippet) => current.get(keyOf(snippet)) ?? snippet);
   const seen = new Set(kept.map(({ text }) => text));
   const paths = new Set(kept.map(({ path }) => path));
   let left = room - kept.reduce((sum, { text }) => sum + text.length + 1, 0);
   for (const path of paths) left -= path.length + PATH_CHARACTERS;
   const added: Snippet[] = [];
   const ranked = candidates
-    .filter((snippet) => held.length === 0 || (snippet.score ?? 1) >= ADDED_SCORE)
+    .filter(({ note, score = 1 }) => note !== undefined || kept.length === 0 || score >= ADDED_SCORE)
     .sort((a, b) => (b.score ?? 1) - (a.score ?? 1));
   for (const snippet of ranked) {
     const { path, text } = snippet;
@@ -64,11 +88,12 @@ export function chooseSnippets(
     seen.add(text);
     added.push(snippet);
   }
-  return [...kept, ...added.sort(inStableOrder)];
+  const isNote = ({ note }: Snippet) => (note === undefined ? 0 : 1);
+  return [...kept, ...added.sort((a, b) => isNote(a) - isNote(b) || inStableOrder(a, b))];
 }
 
 function inStableOrder(a: Snippet, b: Snippet): number {
-  return KINDS[a.kind] - KINDS[b.kind] || compare(a.path, b.path) || a.line - b.line;
+  return KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || compare(a.path, b.path) || a.line - b.line;
 }
 
 function keyOf({ kind, path, line }: Snippet): string {
@@ -157,6 +182,16 @@ function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 
 function collectWords(text: string): Set<string> {
   return new Set(text.match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? []);
+}
+
+/** The line above a piece, without the mark of a comment. */
+export function headingOf({ note, path }: Snippet): string {
+  return note === undefined ? path : `${note}: ${path}`;
+}
+
+/** A piece and its reason. */
+export function describeSnippet({ kind, path, line }: Snippet): string {
+  return `${path}:${line + 1} (${kind})`;
 }
 
 function compare(a: string, b: string): number {

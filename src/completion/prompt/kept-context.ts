@@ -82,6 +82,12 @@ export class KeptContext {
     return this.#choose(document.uri, options);
   }
 
+  /** The snippets of a document that are there, for other requests than completions. */
+  known(uri: string, { wanted, excluded }: Pick<ContextOptions, 'wanted' | 'excluded'>): readonly Snippet[] {
+    const kept = this.#kept.get(uri);
+    return kept?.wanted === wanted ? kept.chosen.filter(({ path }) => !excluded(path)) : [];
+  }
+
   forget(uri: string): void {
     this.#kept.delete(uri);
     this.#last.delete(uri);
@@ -99,14 +105,14 @@ export class KeptContext {
     return last.line !== line || this.#clock.now() - last.at >= PAUSE_MS;
   }
 
-  #choose(uri: string, { wanted, excluded, room }: ContextOptions): readonly Snippet[] {
+  #choose(uri: string, options: ContextOptions): readonly Snippet[] {
+    const { room } = options;
     const kept = this.#kept.get(uri);
-    if (kept === undefined || kept.wanted !== wanted) return [];
-    if (kept.room !== room) {
+    if (kept !== undefined && kept.room !== room) {
       kept.chosen = chooseSnippets(kept.candidates, room);
       kept.room = room;
     }
-    return kept.chosen.filter(({ path }) => !excluded(path));
+    return this.known(uri, options);
   }
 
   #gather(place: Place, options: ContextOptions): Gathering {

@@ -1,11 +1,13 @@
 import { defined } from '../../base/json.ts';
+import type { ContextFile } from '../../wire/fim/fim-request.ts';
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { SendFimRequest } from '../request/request-log.ts';
-import type { Snippet } from './context.ts';
+import { headingOf, type Snippet } from './context.ts';
 import {
   insertionContext,
+  ownPath,
   type PromptWindow,
   promptBudget,
   promptLimits,
@@ -42,19 +44,38 @@ export function buildPrompt(
   if (isCaretInSecret(window)) return undefined;
   const site = insertionContext(document, position, window, options);
   const secrets = new Map<string, string>();
-  const prefix = redact(promptPrefix(document, window, snippets), secrets);
+  const place = options.model.contextPlace ?? 'prefix';
+  const inPrefix = place === 'prefix' ? snippets : snippets.filter(({ kind }) => kind === 'cell');
+  const context = place === 'prefix' ? [] : contextFiles(snippets, secrets);
+  const path = place === 'context-and-path' ? ownPath(document, snippets) : undefined;
+  const prefix = redact(promptPrefix(document, window, inPrefix, path === undefined), secrets);
   const suffix = redact(window.suffix, secrets);
   return {
     fimRequest: {
       prefix: prefix.text,
       suffix: suffix.text,
       ...promptLimits(site),
-      ...defined({ temperature: options.temperature }),
+      ...defined({ temperature: options.temperature, path }),
+      ...(context.length === 0 ? {} : { context }),
     },
     site,
     secrets,
     context: snippets,
   };
+}
+
+/** The pieces of each file, masked. */
+function contextFiles(snippets: readonly Snippet[], secrets: Map<string, string>): readonly ContextFile[] {
+  const files: ContextFile[] = [];
+  for (const snippet of snippets) {
+    if (snippet.kind === 'cell') continue;
+    const path = headingOf(snippet);
+    const { text } = redact(snippet.text.trimEnd(), secrets);
+    const last = files.at(-1);
+    if (last?.path === path) files[files.length - 1] = { path, text: `${last.text}\n${text}` };
+    else files.push({ path, text });
+  }
+  return files;
 }
 
 function isCaretInSecret({ prefix, suffix }: PromptWindow): boolean {

@@ -2,8 +2,8 @@ import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import { type BracketScanner, fromDefinition, scanBracketsTo } from '../document/brackets.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import { type DocumentText, linesAfter, type Position, textHead, textTail } from '../document/document-text.ts';
-import { commentLine, findLanguage } from '../document/languages.ts';
-import type { Snippet } from './context.ts';
+import { commentLine, findLanguage, type Language } from '../document/languages.ts';
+import { headingOf, type Snippet } from './context.ts';
 
 /** Maximum text around the caret in characters: about 2,000 and 700 tokens of code. */
 const PREFIX_CHARACTERS = 8_000;
@@ -108,33 +108,57 @@ function stepUp(character: number): number {
 /**
  * Context (the pieces of a file after a comment with its path), then the document's own path, then the other cells of a
  * notebook, then its text.
+ *
+ * @param withPath false: the format has the document's path elsewhere.
  */
-export function promptPrefix(document: DocumentText, window: PromptWindow, snippets: readonly Snippet[]): string {
+export function promptPrefix(
+  document: DocumentText,
+  window: PromptWindow,
+  snippets: readonly Snippet[],
+  withPath = true,
+): string {
   const language = findLanguage(document.languageId);
   const pathLine = (path: string) => `${commentLine(language, `Path: ${path}`)}\n`;
   const cells = snippets.filter(({ kind }) => kind === 'cell');
   let text = '';
   let last: string | undefined;
-  for (const { kind, path, text: piece } of snippets) {
-    if (kind === 'cell') continue;
-    text +=
-      path === last ? `${piece.trimEnd()}\n` : `${last === undefined ? '' : '\n'}${pathLine(path)}${piece.trimEnd()}\n`;
-    last = path;
+  for (const snippet of snippets) {
+    if (snippet.kind === 'cell') continue;
+    const heading = headingOf(snippet);
+    if (heading !== last) {
+      if (last !== undefined) text += '\n';
+      text += snippet.note === undefined ? pathLine(heading) : `${commentLine(language, heading)}\n`;
+    }
+    const piece = snippet.text.trimEnd();
+    text += `${snippet.note === undefined ? piece : commentLines(language, piece)}\n`;
+    last = heading;
   }
   if (last !== undefined) text += '\n';
-  const own = cells[0]?.path ?? document.path;
-  if (own !== undefined) text += pathLine(own);
+  const own = ownPath(document, cells);
+  if (own !== undefined && withPath) text += pathLine(own);
   for (const { languageId = document.languageId, text: cell } of cells) {
     text += `${cell.trim() === '' ? '' : inLanguage(cell.trimEnd(), languageId, document.languageId)}\n\n`;
   }
   return text + window.prefix;
 }
 
+/** The path of the document; of a notebook if it is a cell. */
+export function ownPath({ path }: DocumentText, snippets: readonly Snippet[]): string | undefined {
+  return snippets.find(({ kind }) => kind === 'cell')?.path ?? path;
+}
+
 /** A cell of another language becomes a comment with its language. */
 function inLanguage(text: string, languageId: string, own: string): string {
   if (languageId === own) return text;
   const language = findLanguage(own);
-  return [languageId, ...text.split('\n')].map((line) => commentLine(language, line)).join('\n');
+  return commentLines(language, `${languageId}\n${text}`);
+}
+
+function commentLines(language: Language, text: string): string {
+  return text
+    .split('\n')
+    .map((line) => commentLine(language, line))
+    .join('\n');
 }
 
 /** The surroundings that the answer must fit (completion-trimmer.ts). */

@@ -34,6 +34,11 @@ export class CircuitBreaker {
     return this.#open;
   }
 
+  /** True if `admits` refuses now. */
+  get waits(): boolean {
+    return this.#open !== undefined && (this.#probing || this.#clock.now() < this.#open.until);
+  }
+
   /**
    * The number of resets. A request that was sent before one was sent with another key, model or setting: its outcome
    * is not reported.
@@ -45,7 +50,7 @@ export class CircuitBreaker {
   /** True if a request may be sent now. Call it only directly before sending: the request may be the probe. */
   admits(): boolean {
     if (this.#open === undefined) return true;
-    if (this.#probing || this.#clock.now() < this.#open.until) return false;
+    if (this.waits) return false;
     this.#probing = true;
     return true;
   }

@@ -16,7 +16,7 @@ import type { SuggesterStateOwner } from '../suggester-state.ts';
 import type { NotSent } from '../trigger/trigger.ts';
 import { AdaptiveDebounce } from './adaptive-debounce.ts';
 import { type ModelRequest, RequestEngine, type RequestOutcome, type RunningRequest } from './request-engine.ts';
-import type { SendFimRequest, SentRequest } from './request-log.ts';
+import { type SendFimRequest, type SentRequest, sentCharacters } from './request-log.ts';
 
 /** Sends a FIM request and yields the answer as it streams. Closes the connection when `signal` fires. */
 export type CompletionRequest = (fimRequest: SendFimRequest, signal: AbortSignal) => AsyncIterable<Event>;
@@ -118,26 +118,35 @@ export class CompletionSender {
     this.#context.prepare(document, position, this.#contextOptions(model));
   }
 
+  /** The context of a document that is there now. */
+  knownContext(uri: string): readonly Snippet[] {
+    return this.#context.known(uri, this.#allowed());
+  }
+
   #contextOptions(model: CompletionModel): ContextOptions {
+    return { ...this.#allowed(), room: promptBudget(model).context };
+  }
+
+  #allowed(): Omit<ContextOptions, 'room'> {
     return {
       wanted: this.#deps.settings().context,
       excluded: (path) => this.#deps.excluded?.(path) !== undefined,
-      room: promptBudget(model).context,
     };
   }
 
   /** Sends a request, unless the caret is inside a secret. Returns false if the circuit breaker is open. */
   send(place: Place, snippets: readonly Snippet[], options: SendOptions): boolean {
-    const { document, position, model, request } = place;
+    const { document, position, request } = place;
+    const model = this.requests.usable(place.model);
     const prompt = buildPrompt(document, position, snippets, {
       model,
       maxLines: this.#deps.settings().maxLines,
       ...defined({ indentation: request.indentation, temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
-    if (!this.requests.circuit.admits()) {
+    if (!this.requests.circuitFor(model).admits()) {
       // A next edit may have failed.
-      if (this.#state.current.kind !== 'problem') this.#updateState();
+      if (this.#state.current.kind !== 'problem') this.#updateState(place.model);
       return false;
     }
     if (options.basis === undefined) this.#stopContradicted(place);
@@ -153,17 +162,19 @@ export class CompletionSender {
     };
     this.debounce.sent();
     this.#state.become({ kind: 'asking' });
-    this.#start(place, prompt, sent, options.basis);
+    this.#start(place, model, prompt, sent, options.basis);
     return true;
   }
 
+  /** @param model the one that gets the request. Its answer is for the model of the place. */
   #start(
-    { document, position, model }: Place,
+    { document, position, model: wanted }: Place,
+    model: CompletionModel,
     { fimRequest, secrets, site }: PromptRequest,
     sent: SentRequest,
     basis: CachedAnswer | undefined,
   ): void {
-    const answer = this.#cache.open(document, position, model.ref);
+    const answer = this.#cache.open(document, position, wanted.ref);
     const { uri } = document;
     const fill = this.#deps.fill(model);
     const trimmer = new CompletionTrimmer(site);
@@ -178,7 +189,7 @@ export class CompletionSender {
       sent,
       answer,
       basis,
-      characters: fimRequest.prefix.length + fimRequest.suffix.length,
+      characters: sentCharacters(fimRequest),
       send: (signal) => fill(fimRequest, signal),
       received: (text) => {
         add(restorer.push(text));
@@ -191,7 +202,7 @@ export class CompletionSender {
         answer.done = true;
         answer.cut = trimmer.cut;
         this.#grow(answer, trimmer, uri);
-        this.#handleOutcome(answer, outcome);
+        this.#handleOutcome(answer, wanted, outcome);
         const failed = outcome.outdated ? 'outdated' : 'failed';
         this.#events.ended(answer, uri, error === undefined ? 'answered' : failed);
         this.#notifyWaiting();
@@ -216,15 +227,19 @@ export class CompletionSender {
     for (const done of waiting) done();
   }
 
-  #handleOutcome(answer: CachedAnswer, { error, received, stopped, firstText }: RequestOutcome): void {
+  #handleOutcome(
+    answer: CachedAnswer,
+    model: CompletionModel,
+    { error, received, stopped, firstText }: RequestOutcome,
+  ): void {
     if (firstText !== undefined) this.debounce.answered(firstText);
     // Do not cache a failure as an empty answer.
     if (answer.text === '' && (error !== undefined || (stopped && received === 0))) this.#cache.delete(answer);
-    this.#updateState();
+    this.#updateState(model);
   }
 
-  #updateState(): void {
-    const { open } = this.requests.circuit;
+  #updateState(model: CompletionModel): void {
+    const { open } = this.requests.circuitFor(this.requests.usable(model));
     if (open !== undefined) {
       this.#state.become({ kind: 'problem', error: open.error, needsUser: open.needsUser });
     } else if (this.requests.running.size === 0) this.#state.become({ kind: 'ready' });

@@ -4,7 +4,7 @@ import type { Event } from '../../wire/event.ts';
 import { type FoldedAnswer, foldEvents } from '../../wire/fold.ts';
 import type { Clock } from '../document/clock.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { CircuitBreaker, type OpenCircuit } from './circuit-breaker.ts';
 import { type LastRequest, RequestLog, type SentEditRequest, type SentRequest } from './request-log.ts';
 import { UsageBudget } from './usage-budget.ts';
 
@@ -63,12 +63,12 @@ export interface RunningRequest<R extends ModelRequest> {
  */
 export class RequestEngine<R extends ModelRequest> {
   readonly budget: UsageBudget;
-  /** For models that do not share one with completions. */
-  readonly circuit: CircuitBreaker;
   readonly #clock: Clock;
   readonly #log: RequestLog<R['sent']>;
   readonly #limits: SharedLimits | undefined;
   readonly #running = new Set<RunningRequest<R>>();
+  /** By model, without those that share one with completions. */
+  readonly #circuits = new Map<string, CircuitBreaker>();
 
   /** @param log is called with one line per request. */
   constructor(clock: Clock, log?: (line: string) => void, limits?: SharedLimits) {
@@ -76,7 +76,6 @@ export class RequestEngine<R extends ModelRequest> {
     this.#log = new RequestLog(log);
     this.#limits = limits;
     this.budget = limits?.budget ?? new UsageBudget(clock);
-    this.circuit = new CircuitBreaker(clock);
   }
 
   get running(): ReadonlySet<RunningRequest<R>> {
@@ -89,7 +88,27 @@ export class RequestEngine<R extends ModelRequest> {
   }
 
   circuitFor({ ref }: CompletionModel): CircuitBreaker {
-    return this.#limits?.circuit(ref) ?? this.circuit;
+    const known = this.#limits?.circuit(ref) ?? this.#circuits.get(ref);
+    if (known !== undefined) return known;
+    const circuit = new CircuitBreaker(this.#clock);
+    this.#circuits.set(ref, circuit);
+    return circuit;
+  }
+
+  /** The model of the next request: the fallback while requests of the model fail. */
+  usable(model: CompletionModel): CompletionModel {
+    return model.fallback !== undefined && this.circuitFor(model).waits ? model.fallback : model;
+  }
+
+  /** Why requests of a model fail, which does not share its circuit breaker. */
+  get open(): OpenCircuit | undefined {
+    for (const { open } of this.#circuits.values()) if (open !== undefined) return open;
+    return undefined;
+  }
+
+  /** The user changed something (a key, the model) or requested a retry. */
+  reset(): void {
+    for (const circuit of this.#circuits.values()) circuit.reset();
   }
 
   /** The circuit breaker must have admitted the request. */

@@ -1,4 +1,5 @@
 import type { EditDialect } from '../../wire/edit/edit-request.ts';
+import type { ContextFile } from '../../wire/fim/fim-request.ts';
 import type { Snippet } from '../prompt/context.ts';
 
 /** A FIM request without the model. */
@@ -9,6 +10,14 @@ export interface SendFimRequest {
   readonly maxTokens: number;
   readonly temperature?: number;
   readonly stop?: readonly string[];
+  /** Context and the path of the document, for the formats that do not have them in the prefix. */
+  readonly context?: readonly ContextFile[];
+  readonly path?: string;
+}
+
+/** Characters that are sent. */
+export function sentCharacters({ prefix, suffix, context = [] }: SendFimRequest): number {
+  return context.reduce((sum, { path, text }) => sum + path.length + text.length, prefix.length + suffix.length);
 }
 
 interface SentToModel {
@@ -97,7 +106,7 @@ function sentParts(request: SentRequest | SentEditRequest): readonly string[] {
       ? [`edit ${model} ${request.dialect}`, `${request.prompt.length}`, request.maxTokens]
       : [
           `fim ${model} ${request.reason}`,
-          `${request.fimRequest.prefix.length}+${request.fimRequest.suffix.length}`,
+          `${sentCharacters(request.fimRequest) - request.fimRequest.suffix.length}+${request.fimRequest.suffix.length}`,
           request.fimRequest.maxTokens,
         ];
   return [

@@ -373,6 +373,10 @@ export const gatewaySchema = z.strictObject({
     .describe(
       'Models without a price that hard budgets admit: exact ids, `vendor/*`, or `*`. What they cost is not known, so it does not count.',
     ),
+  fimModels: z
+    .array(limitedModelName)
+    .optional()
+    .describe('Models that code completion admits besides Codestral and Mercury: exact ids, `vendor/*`, or `*`.'),
   users: z
     .record(z.string(), z.strictObject(limitFields))
     .optional()

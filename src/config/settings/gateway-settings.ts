@@ -32,6 +32,7 @@ export function readGateway(node: Tree | undefined, schema: z.ZodType<Parsed> = 
     })),
     limits: limitsOf({ budgets: parsed.budgets, rates: Array.isArray(parsed.rates) ? parsed.rates : [] }),
     unpricedModels: parsed.unpricedModels ?? [],
+    fimModels: parsed.fimModels ?? [],
     users: byKey(parsed.users, limitsOf),
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: { usage: milliseconds(parsed.retention?.usage), rollup: milliseconds(parsed.retention?.rollup) },

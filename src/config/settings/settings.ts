@@ -135,6 +135,8 @@ export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' |
   /** By the name that `svc keys create --user` gives to a key. */
   /** Patterns of models without a price that hard budgets admit. */
   readonly unpricedModels: readonly string[];
+  /** Patterns of models that FIM admits besides the two families of the specification. */
+  readonly fimModels: readonly string[];
   readonly users: ReadonlyMap<string, LimitSettings>;
   /** Receives a POST request when a share of a budget is spent. */
   readonly alertWebhook?: Credential | undefined;

@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
 import { ProjectDeclarations } from '../../completion/context/project-declarations.ts';
 import type { ProjectReader } from '../../completion/context/project-reader.ts';
-import { textBefore } from '../../completion/document/document-text.ts';
+import { type DocumentText, readLines, textBefore } from '../../completion/document/document-text.ts';
 import { isRelatedLanguage } from '../../completion/document/languages.ts';
 import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/prompt/context.ts';
 import type { Suggester } from '../../completion/suggester.ts';
 import { documentView, pathInFolder, toPosition } from '../document-view.ts';
+import { failedOutput, type RecentWork } from './recent-work.ts';
 
 const FILES = 20;
 const SNIPPETS = 4;
@@ -13,6 +14,10 @@ const SNIPPETS = 4;
 const MIN_SIMILARITY = 0.05;
 /** Number of characters before the caret that are compared with other files. */
 const NEAR = 1200;
+/** Files whose cursor counts as visited, the lines on each side of it, and the characters of each. */
+const PLACES = 3;
+const PLACE_LINES = 8;
+const PLACE_WIDTH = 200;
 const CELLS = 12;
 const CELL_CHARACTERS = 2_000;
 
@@ -28,32 +33,43 @@ export class EditorContext {
   readonly #reader: ProjectReader;
   readonly #declarations: ProjectDeclarations;
   readonly #similar = new SimilarSnippets(FILES);
-  #recentEdits: (uri: string) => readonly Snippet[] = () => [];
+  readonly #work: RecentWork;
+  #recentEdits: (uri: string, line: number) => readonly Snippet[] = () => [];
+  /** Address -> language and line of the cursor, latest last. */
+  readonly #places = new Map<string, { readonly languageId: string; readonly line: number }>();
 
-  constructor(reader: ProjectReader) {
+  constructor(reader: ProjectReader, work: RecentWork) {
     this.#reader = reader;
+    this.#work = work;
     this.#declarations = new ProjectDeclarations(reader);
   }
 
   readonly source: ContextSource = async ({ document, position }, wanted, signal, report) => {
     const near = textBefore(document, position, NEAR);
-    const recent = wanted.recentEdits ? this.#recentEdits(document.uri) : [];
-    const here = [...otherCells(document.uri), ...recent.map((snippet) => ({ ...snippet, score: 1.4 }))];
+    const recent = wanted.recentEdits ? this.#recentEdits(document.uri, position.line) : [];
+    const here = [
+      ...otherCells(document.uri),
+      ...recent.map((snippet) => ({ ...snippet, score: 1.4 })),
+      ...(wanted.copied ? this.#work.copied(document.uri) : []),
+      ...(wanted.terminal ? failedOutput() : []),
+    ];
     // Context in memory is there for the first request, however long the rest takes.
     report(here);
+    const problems = wanted.problems ? this.#work.problems(document, position) : [];
     const known = [
       ...here,
       ...(wanted.openTabs ? await this.#visitedFiles(document.uri, document.languageId, near) : []),
+      ...(wanted.visited ? await this.#visitedPlaces(document) : []),
     ];
-    if (!wanted.imports) return known;
+    if (!wanted.imports) return [...known, ...(await problems)];
     const found = await this.#declarations.find({ document, position }, signal, (snippets) =>
       report([...snippets, ...known]),
     );
-    return [...found, ...known];
+    return [...found, ...known, ...(await problems)];
   };
 
-  /** Gathers context ahead of requests. @param recentEdits the text around recent edits in other files than this one. */
-  follow(suggester: Suggester, recentEdits: (uri: string) => readonly Snippet[]): vscode.Disposable {
+  /** Gathers context ahead of requests. @param recentEdits see `NextEdits.recentEdits`. */
+  follow(suggester: Suggester, recentEdits: (uri: string, line: number) => readonly Snippet[]): vscode.Disposable {
     this.#recentEdits = recentEdits;
     let timers: NodeJS.Timeout[] = [];
     const active = () => vscode.window.activeTextEditor;
@@ -68,7 +84,11 @@ export class EditorContext {
     after(LOADING_MS);
     return vscode.Disposable.from(
       vscode.window.onDidChangeActiveTextEditor(() => after(LOADING_MS)),
-      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => textEditor === active() && after([REST_MS])),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor !== active()) return;
+        after([REST_MS]);
+        this.#visit(textEditor);
+      }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length === 0 || document === active()?.document || document.uri.scheme === 'output') return;
         this.#declarations.clear();
@@ -76,6 +96,30 @@ export class EditorContext {
       }),
       { dispose: () => after([]) },
     );
+  }
+
+  #visit({ document: { uri, languageId }, selection }: vscode.TextEditor): void {
+    const key = uri.toString();
+    this.#places.delete(key);
+    this.#places.set(key, { languageId, line: selection.active.line });
+    const [oldest] = this.#places.keys();
+    if (this.#places.size > PLACES && oldest !== undefined) this.#places.delete(oldest);
+  }
+
+  /** The lines around the cursor in the files where the user was before. */
+  async #visitedPlaces({ uri, languageId }: DocumentText): Promise<Snippet[]> {
+    const others = [...this.#places].reverse().filter(([other]) => other !== uri);
+    const found = await Promise.all(
+      others.map(async ([other, place]): Promise<Snippet[]> => {
+        const document = await this.#reader.read(other, place.languageId);
+        if (document?.path === undefined || !isRelatedLanguage(languageId, document.languageId)) return [];
+        const line = Math.max(0, place.line - PLACE_LINES);
+        const end = Math.min(document.lineCount, place.line + PLACE_LINES + 1);
+        const text = readLines(document, line, end).map((each) => each.slice(0, PLACE_WIDTH));
+        return [{ kind: 'visited', path: document.path, line, text: text.join('\n'), score: 0.9 }];
+      }),
+    );
+    return found.flat();
   }
 
   async #visitedFiles(uri: string, languageId: string, near: string): Promise<Snippet[]> {

@@ -37,6 +37,8 @@ function read(): CompletionSettings {
     languages: { ...DEFAULT_COMPLETION_SETTINGS.languages, ...value('languages') },
     disabledGlobs: value('disabledGlobs'),
     exclude: value('exclude'),
+    fallbackModel: value('fallbackModel'),
+    modelByLanguage: value('modelByLanguage'),
     trigger: value('trigger'),
     maxLines: value('maxLines'),
     debounceFloor: value('debounceFloor'),

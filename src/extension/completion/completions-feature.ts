@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { defined } from '../../base/json.ts';
+import { defined, ownEntry } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
+import type { CompletionModel, CompletionSettings } from '../../completion/document/completion-settings.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { contextPlace } from '../../wire/fim/fim-request.ts';
 import type { EditorTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 import { CompetingExtensions } from '../setup/competing-extensions.ts';
@@ -17,6 +20,7 @@ import { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
 import { nextEditModels } from './next-edit/next-edit-model.ts';
 import { registerNextEdits } from './next-edit/next-edits-feature.ts';
 import { EditorProjectReader } from './project-reader.ts';
+import { RecentWork } from './recent-work.ts';
 import { CompletionStatus } from './status.ts';
 import { CompletionSwitch } from './switch.ts';
 
@@ -44,15 +48,18 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const settings = () => (on.snoozing ? { ...configured.current, enabled: false } : configured.current);
   const enabled = () => configured.current.enabled;
   const onDidChangeSettings = anyEvent(own, configured.onDidChange, on.onDidChange);
-  const context = new EditorContext(own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined)));
+  const reader = own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined));
+  const context = new EditorContext(reader, own(new RecentWork()));
+  const editModels = nextEditModels(models, transport);
   const suggester = own(
     new Suggester({
-      model: () => completionModel(models.completion),
+      model: (languageId) => completionModel(models, configured.current, languageId),
+      editModel: () => editModels.model(false),
       settings,
       excluded: excluded.reason,
       context: context.source,
       log: (line) => log.info(line),
-      warm: () => warmUp(models.completion, transport),
+      warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
       fill: ({ ref }) => fillWith(models.registry?.find(ref), transport),
     }),
   );
@@ -65,8 +72,9 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       onDidChangeSettings,
       excluded: excluded.reason,
       completionPending: () => suggester.state.kind === 'asking',
-      ...nextEditModels(models, transport),
+      ...editModels,
       limits: suggester.limits,
+      context: (uri) => suggester.knownContext(uri),
       log: (line) => log.info(line),
       onDidChangeModels: models.onDidChange,
       ghostText,
@@ -88,14 +96,20 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
   own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
 
+  let namedWarnings: readonly SvcError[] = [];
+  const checkNamed = () => {
+    namedWarnings = namedModels(configured.current).flatMap((ref) => models.completionNameProblem(ref) ?? []);
+  };
+  own(anyEvent(own, models.onDidChange, configured.onDidChange)(checkNamed));
+  checkNamed();
   const status = {
     suggester,
     on,
     simulated: models.isSimulated,
     providerName: models.providerName,
-    model: () => models.completion,
+    model: () => models.registry?.find(suggester.usedModel ?? '') ?? models.completion,
     setup: () => models.setup,
-    warnings: () => models.completionWarnings,
+    warnings: () => [...models.completionWarnings, ...namedWarnings],
     enabled,
     nextEdit: nextEdits.description,
     onDidChange: anyEvent(own, models.onDidChange, configured.onDidChange, nextEdits.onDidChange),
@@ -116,10 +130,30 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   return lifetime;
 }
 
-function completionModel(model: Model | undefined) {
+/** The model for a language, with the fallback. */
+function completionModel(
+  models: Models,
+  { modelByLanguage, fallbackModel }: CompletionSettings,
+  languageId: string,
+): CompletionModel | undefined {
+  const find = (ref: string | undefined) => {
+    const found = ref ? models.registry?.find(ref) : undefined;
+    return found?.fim ? found : undefined;
+  };
+  const model = describeModel(find(ownEntry(modelByLanguage, languageId)) ?? models.completion);
+  const fallback = describeModel(find(fallbackModel));
+  return model && fallback && fallback.ref !== model.ref ? { ...model, fallback } : (model ?? fallback);
+}
+
+function namedModels({ modelByLanguage, fallbackModel }: CompletionSettings): readonly string[] {
+  return [...new Set([...Object.values(modelByLanguage), fallbackModel])].filter((ref) => ref !== '');
+}
+
+function describeModel(model: Model | undefined): CompletionModel | undefined {
   if (!model) return undefined;
-  const { ref, limit, cost } = model;
-  return { ref, contextTokens: limit.context, ...defined({ cost }) };
+  const { ref, limit, cost, endpoint } = model;
+  const place = contextPlace(endpoint.fim);
+  return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost }) };
 }
 
 function warmUp(model: Model | undefined, transport: EditorTransport): void {

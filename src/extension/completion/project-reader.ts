@@ -6,6 +6,16 @@ import { documentView, pathInFolder } from '../document-view.ts';
 /** So many unanswered requests show that a language server hangs. It gets no more until it answers. */
 const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
+const LIBRARY = /(?:^|\/)node_modules\//;
+/** Characters of a signature, and members of a value. */
+const MAX_SIGNATURE = 400;
+const MAX_MEMBERS = 40;
+/** Proposals that are no members. */
+const NO_MEMBERS = new Set([
+  vscode.CompletionItemKind.Text,
+  vscode.CompletionItemKind.Keyword,
+  vscode.CompletionItemKind.Snippet,
+]);
 const FILES = 64;
 const VISITED = 20;
 
@@ -38,32 +48,76 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     return Date.now();
   }
 
-  async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]> {
-    if (this.#unanswered >= MAX_UNANSWERED) return [];
+  async #ask<T>(
+    command: string,
+    uri: string,
+    { line, character }: Position,
+    ...more: unknown[]
+  ): Promise<T | undefined> {
+    if (this.#unanswered >= MAX_UNANSWERED) return undefined;
     this.#unanswered += 1;
-    const command = of === 'name' ? 'vscode.executeDefinitionProvider' : 'vscode.executeTypeDefinitionProvider';
-    let places: (vscode.Location | vscode.LocationLink)[] = [];
+    let answer: T | undefined;
     try {
-      const at = new vscode.Position(position.line, position.character);
-      places = (await vscode.commands.executeCommand<typeof places>(command, vscode.Uri.parse(uri), at)) ?? [];
+      const at = new vscode.Position(line, character);
+      answer = await vscode.commands.executeCommand<T>(
+        `vscode.execute${command}Provider`,
+        vscode.Uri.parse(uri),
+        at,
+        ...more,
+      );
     } catch {
       // The provider failed, which is not shown: the user did not ask for it.
     }
     this.#unanswered -= 1;
-    return places.map((place) => {
+    return answer;
+  }
+
+  async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]> {
+    const command = of === 'name' ? 'Definition' : 'TypeDefinition';
+    const places = await this.#ask<(vscode.Location | vscode.LocationLink)[]>(command, uri, position);
+    return (places ?? []).map((place) => {
       const [target, range] =
         'targetUri' in place
           ? [place.targetUri, place.targetSelectionRange ?? place.targetRange]
           : [place.uri, place.range];
-      return { uri: target.toString(), line: range.start.line, character: range.start.character };
+      const path = pathInFolder(target);
+      const library = path === undefined || LIBRARY.test(path);
+      return { uri: target.toString(), line: range.start.line, character: range.start.character, library };
     });
+  }
+
+  async signature(uri: string, position: Position): Promise<string | undefined> {
+    const hovers = await this.#ask<vscode.Hover[]>('Hover', uri, position);
+    const texts = (hovers ?? []).flatMap(({ contents }) => contents);
+    const markdown = texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
+    // The first block, without its language.
+    const [, block = ''] = markdown.split('```', 2);
+    const signature = block.slice(block.indexOf('\n') + 1, MAX_SIGNATURE).trim();
+    return signature === '' ? undefined : signature;
+  }
+
+  async expected({ uri, lineAt }: DocumentText, position: Position): Promise<readonly string[]> {
+    const head = lineAt(position.line).slice(0, position.character);
+    const dot = /\.\w*$/.exec(head);
+    if (dot !== null) {
+      const after = { line: position.line, character: dot.index + 1 };
+      const list = await this.#ask<vscode.CompletionList>('CompletionItem', uri, after, '.', 0);
+      const names = (list?.items ?? []).flatMap(({ kind, label }) =>
+        kind === undefined || NO_MEMBERS.has(kind) ? [] : [typeof label === 'string' ? label : label.label],
+      );
+      if (names.length > 0) return [`members: ${names.slice(0, MAX_MEMBERS).join(', ')}`];
+    }
+    if (!/\([^()]*$/.test(head)) return [];
+    const help = await this.#ask<vscode.SignatureHelp>('SignatureHelp', uri, position);
+    const label = help?.signatures[help.activeSignature]?.label;
+    return label === undefined ? [] : [label.slice(0, MAX_SIGNATURE)];
   }
 
   async read(uri: string, languageId: string): Promise<DocumentText | undefined> {
     const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     const target = open?.uri ?? vscode.Uri.parse(uri);
     const path = pathInFolder(target);
-    if (path === undefined || /(?:^|\/)node_modules\//.test(path) || this.#excluded(uri)) return undefined;
+    if (path === undefined || LIBRARY.test(path) || this.#excluded(uri)) return undefined;
     if (open !== undefined) return documentView(open);
     try {
       const { mtime, size, type } = await vscode.workspace.fs.stat(target);

@@ -1,6 +1,12 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
-import type { LastEditRequest, LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
+import { describeSnippet } from '../../completion/prompt/context.ts';
+import {
+  type LastEditRequest,
+  type LastRequest,
+  type LoggedOutcome,
+  sentCharacters,
+} from '../../completion/request/request-log.ts';
 import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
 import { showDetails, showInformation } from '../foreign-text.ts';
@@ -53,18 +59,19 @@ export class LastRequestDocument implements vscode.TextDocumentContentProvider, 
 
 function describeRequest({ model, languageId, fimRequest, context, masked, outcome }: LastRequest): string {
   const { t } = vscode.l10n;
-  const { prefix, suffix, maxTokens, stop = [] } = fimRequest;
+  const { prefix, suffix, maxTokens, stop = [], context: files = [], path } = fimRequest;
   const note = noteIn(languageId);
-  const pieces = context.map(({ kind, path, line }) => `${path}:${line + 1} (${kind})`);
-  const sent = [prefix.length, suffix.length, maxTokens].map(count);
+  const sent = [sentCharacters(fimRequest) - suffix.length, suffix.length, maxTokens].map(count);
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
-    ...describeContext(pieces, masked).map(note),
+    ...describeContext(context.map(describeSnippet), masked).map(note),
     ...(stop.length === 0 ? [] : [note(t('Stop sequences: {0}', stop.map((each) => JSON.stringify(each)).join(' ')))]),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
+    ...files.flatMap((file) => ['', note(t('Context: {0}', file.path)), file.text]),
     '',
     note(t('Text before the cursor:')),
+    ...(path === undefined ? [] : [note(path)]),
     prefix,
     '',
     note(t('Text after the cursor:')),

@@ -14,7 +14,7 @@ import type { WaitingChange } from '../../config/settings/project-part.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { LiveModels } from '../../provider/live-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
-import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 
 export interface ModelsDeps {
@@ -151,6 +151,18 @@ export class Models implements vscode.Disposable {
   /** The current completion model. */
   get completion(): Model | undefined {
     return this.#select('completion');
+  }
+
+  /** Why a model that a setting names cannot complete code. */
+  completionNameProblem(ref: string): SvcError | undefined {
+    const { settings } = this.#live;
+    if (!this.#registry || !settings || !this.#listed) return undefined;
+    try {
+      selectCompletionModel({ settings, registry: this.#registry, flag: ref });
+      return undefined;
+    } catch (thrown) {
+      return asSvcError(thrown);
+    }
   }
 
   /** The current model for next edits. Most users have none. */

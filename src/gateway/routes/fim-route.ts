@@ -1,4 +1,5 @@
 import type { Model } from '../../catalog/model.ts';
+import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../../wire/fim/fim-http-request.ts';
@@ -42,8 +43,11 @@ export function fimRoute(deps: Inference): Route {
 function requestedFimModel(deps: Names, ref: string, organization: OrganizationSettings | undefined): Candidate {
   const found = findWithoutVariant(deps, ref);
   const models = found?.pool?.members.map(({ model }) => model) ?? (found ? [found.model] : []);
-  const ids = models.length === 0 ? [ref] : models.map(({ id }) => id);
-  if (ids.some((id) => fimFamily(id) === undefined)) throw unsupportedFimModel(ref);
+  const { fimModels } = deps.settings().gateway;
+  const asked = models.length === 0 ? [{ id: ref, ref }] : models;
+  const admits = (each: Pick<Model, 'id' | 'ref'>) =>
+    fimFamily(each.id) !== undefined || fimModels.some((pattern) => matchesModelPattern(pattern, each.ref));
+  if (!asked.every(admits)) throw unsupportedFimModel(ref);
   if (found === undefined) throw unknownModel(deps, ref, organization);
   return found;
 }

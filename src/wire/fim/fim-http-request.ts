@@ -2,6 +2,7 @@ import { defined, type JsonObject } from '../../base/json.ts';
 import { invalidRequest, msg, SvcError } from '../errors/svc-error.ts';
 import { optionalBoolean, optionalNumber, requiredModel } from '../request-fields.ts';
 import { type FimDialect, type FimRequest, MAX_FIM_TOKENS } from './fim-request.ts';
+import { codestralPrefix, TEMPLATES } from './templates.ts';
 
 /** The HTTP request for a code completion. `path` is appended to the FIM base URL. */
 export interface FimHttpRequest {
@@ -13,70 +14,48 @@ export interface FimHttpRequest {
   readonly unsentStops: readonly string[];
 }
 
+/** The path of Ollama, which is not below the version of the API. */
+export const OLLAMA_PATH = '/api/generate';
+
 /** Maximum number of stop sequences in a request: OpenAI's limit. Providers refuse more with 400. */
 const MAX_STOPS = 4;
 
-interface Template {
-  readonly write: (prefix: string, suffix: string) => string;
-  readonly stop: readonly string[];
-}
-
-/**
- * Templates from the model cards. The stop sequences are the tokens with which the model ends or repeats a template.
- */
-const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
-  'template-qwen': {
-    write: (prefix, suffix) => `<|fim_prefix|>${prefix}<|fim_suffix|>${suffix}<|fim_middle|>`,
-    stop: ['<|endoftext|>', '<|fim_pad|>', '<|file_sep|>', '<|repo_name|>', '<|im_end|>'],
-  },
-  'template-codestral': {
-    write: (prefix, suffix) => `[SUFFIX]${suffix}[PREFIX]${prefix}`,
-    stop: ['[PREFIX]', '[SUFFIX]'],
-  },
-  'template-deepseek': {
-    write: (prefix, suffix) => `<｜fim▁begin｜>${prefix}<｜fim▁hole｜>${suffix}<｜fim▁end｜>`,
-    stop: ['<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>', '<｜end▁of▁sentence｜>'],
-  },
-  'template-starcoder': {
-    write: (prefix, suffix) => `<fim_prefix>${prefix}<fim_suffix>${suffix}<fim_middle>`,
-    stop: ['<|endoftext|>', '<file_sep>', '<fim_prefix>'],
-  },
-  'template-codellama': {
-    write: (prefix, suffix) => `<PRE> ${prefix} <SUF>${suffix} <MID>`,
-    stop: ['<EOT>', '<PRE>', '<SUF>', '<MID>'],
-  },
-  'template-codegemma': {
-    write: (prefix, suffix) => `<|fim_prefix|>${prefix}<|fim_suffix|>${suffix}<|fim_middle|>`,
-    stop: ['<|file_separator|>', '<|fim_prefix|>', '<|fim_suffix|>', '<end_of_turn>', '<eos>'],
-  },
-};
-
 /**
  * The request for a code completion in a dialect.
+ *
+ * @param ollama the server is Ollama, which gets a template in a request of its own.
  * @throws SvcError 400 if `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
  */
-export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
+export function writeFimRequest(
+  dialect: FimDialect,
+  fimRequest: FimRequest,
+  stream: boolean,
+  ollama = false,
+): FimHttpRequest {
   checkMaxTokens(fimRequest.maxTokens);
   const template = TEMPLATES[dialect];
   // Those of the caller come first: they end an answer early. Models end a template by themselves.
   const stops = [...(fimRequest.stop ?? []), ...(template?.stop ?? [])];
   const stop = stops.length > 0 ? stops.slice(0, MAX_STOPS) : undefined;
-  const request = template
-    ? writeTemplate(template, fimRequest, stop, stream)
-    : writeDialect(dialect, fimRequest, stop, stream);
+  const server = ollama && template !== undefined ? 'ollama-generate' : dialect;
+  const request = writeDialect(server, template?.write(fimRequest), fimRequest, stop, stream);
   return { ...request, unsentStops: stops.slice(MAX_STOPS) };
 }
 
 type DialectRequest = Omit<FimHttpRequest, 'unsentStops'>;
 
+/** @param written the prompt of a template. */
 function writeDialect(
   dialect: FimDialect,
+  written: string | undefined,
   fimRequest: FimRequest,
   stop: readonly string[] | undefined,
   stream: boolean,
 ): DialectRequest {
-  const { model, prefix: prompt, maxTokens: max_tokens, temperature } = fimRequest;
-  const suffix = fimRequest.suffix === '' ? undefined : fimRequest.suffix;
+  const { model, maxTokens: max_tokens, temperature, context = [] } = fimRequest;
+  const prompt = written ?? fimRequest.prefix;
+  const suffix = written !== undefined || fimRequest.suffix === '' ? undefined : fimRequest.suffix;
+  const common = { model, prompt, suffix, max_tokens, temperature, stop, stream };
   switch (dialect) {
     case 'llamacpp-infill':
       return {
@@ -85,6 +64,7 @@ function writeDialect(
         body: defined({
           input_prefix: prompt,
           input_suffix: fimRequest.suffix,
+          input_extra: context.length === 0 ? undefined : context.map(({ path, text }) => ({ filename: path, text })),
           n_predict: max_tokens,
           temperature,
           stop,
@@ -94,48 +74,49 @@ function writeDialect(
       };
     case 'ollama-generate': {
       const options = defined({ num_predict: max_tokens, temperature, stop });
-      return { path: '/api/generate', framing: 'ndjson', body: defined({ model, prompt, suffix, stream, options }) };
+      const raw = written === undefined ? undefined : true;
+      return {
+        path: OLLAMA_PATH,
+        framing: 'ndjson',
+        body: defined({ model, prompt, suffix, raw, stream, options }),
+      };
     }
     case 'inception':
       // Its schema has no temperature (source: litellm's test of the endpoint).
       return sse(defined({ model, prompt, suffix, max_tokens, stop, stream }));
-    case 'deepseek':
-      return sse(
-        defined({
+    case 'mistral':
+      return sse(defined({ ...common, prompt: codestralPrefix(fimRequest) }));
+    case 'svc':
+      return sse(defined(common));
+    case 'chat':
+      return {
+        path: '/chat/completions',
+        framing: 'sse',
+        // Without stop sequences: an answer may begin with a fence, which the reader removes.
+        body: defined({
           model,
-          prompt,
-          suffix,
+          messages: chatMessages(fimRequest),
           max_tokens,
           temperature,
-          stop,
           stream,
           ...usageOption(stream),
         }),
-      );
-    case 'openai-completions':
-      return sse(defined({ model, prompt, suffix, max_tokens, temperature, stop, stream, ...usageOption(stream) }));
+      };
     default:
-      return sse(defined({ model, prompt, suffix, max_tokens, temperature, stop, stream }));
+      return sse(defined({ ...common, ...usageOption(stream) }));
   }
 }
 
-function writeTemplate(
-  template: Template,
-  fimRequest: FimRequest,
-  stop: readonly string[] | undefined,
-  stream: boolean,
-): DialectRequest {
-  return sse(
-    defined({
-      model: fimRequest.model,
-      prompt: template.write(fimRequest.prefix, fimRequest.suffix),
-      max_tokens: fimRequest.maxTokens,
-      temperature: fimRequest.temperature,
-      stop,
-      stream,
-      ...usageOption(stream),
-    }),
-  );
+const CHAT_TASK = 'Write the code that belongs at <CURSOR>. Answer with only that code, without the code around it.';
+
+/** Context first and the code last, so that consecutive requests begin with the same text. */
+function chatMessages({ prefix, suffix, context = [] }: FimRequest): readonly Record<string, string>[] {
+  const files = context.map(({ path, text }) => `<file path="${path}">\n${text}\n</file>\n`).join('');
+  const section = files === '' ? '' : `<context>\n${files}</context>\n`;
+  return [
+    { role: 'system', content: CHAT_TASK },
+    { role: 'user', content: `${section}<code>\n${prefix}<CURSOR>${suffix}\n</code>` },
+  ];
 }
 
 function sse(body: Record<string, unknown>): DialectRequest {

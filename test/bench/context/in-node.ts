@@ -5,7 +5,7 @@ import type { DeclaredAt, ProjectReader } from '../../../src/completion/context/
 import { systemClock } from '../../../src/completion/document/clock.ts';
 import type { CompletionModel } from '../../../src/completion/document/completion-settings.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/document/completion-settings.ts';
-import type { DocumentText } from '../../../src/completion/document/document-text.ts';
+import type { DocumentText, Position } from '../../../src/completion/document/document-text.ts';
 import { type ContextSource, SimilarSnippets } from '../../../src/completion/prompt/context.ts';
 import { KeptContext } from '../../../src/completion/prompt/kept-context.ts';
 import { buildPrompt } from '../../../src/completion/prompt/prompt-builder.ts';
@@ -110,8 +110,11 @@ function readerOf(project: Project, sources: Sources, visited: readonly string[]
       const file = relative(pathToFileURL(project.root).href, uri);
       return sources.paths || sources.language ? readIn(project, file) : undefined;
     },
+    signature: async () => undefined,
+    expected: async () => [],
     declarations: async (uri, { line, character }, of) => {
       if (!sources.language) return [];
+      if (service === undefined) return of === 'type' ? [] : scripted(project, uri, { line, character });
       const path = new URL(uri).pathname;
       const content = service.getProgram()?.getSourceFile(path)?.text ?? '';
       const offset = content.split('\n').slice(0, line).join('\n').length + (line > 0 ? 1 : 0) + character;
@@ -127,6 +130,15 @@ function readerOf(project: Project, sources: Sources, visited: readonly string[]
   };
 }
 
+/** The declaration of the name at a place, if another file has it. */
+function scripted(project: Project, uri: string, { line, character }: Position): readonly DeclaredAt[] {
+  const file = relative(project.root, new URL(uri).pathname);
+  const name = /^\w+/.exec((project.seen?.(file) ?? '').split('\n')[line]?.slice(character) ?? '')?.[0] ?? '';
+  const declared = project.names?.get(name);
+  if (declared === undefined || declared.file === file) return [];
+  return [{ ...declared, uri: pathToFileURL(join(project.root, declared.file)).href }];
+}
+
 function readIn(project: Project, file: string): DocumentText | undefined {
   return project.files.includes(file) ? documentOf(project, file, project.text(file), 1) : undefined;
 }
@@ -136,7 +148,7 @@ function documentOf(project: Project, file: string, text: string, version: numbe
   return {
     uri: pathToFileURL(join(project.root, file)).href,
     path: file,
-    languageId: file.endsWith('.js') ? 'javascript' : 'typescript',
+    languageId: project.languageId ?? (file.endsWith('.js') ? 'javascript' : 'typescript'),
     version,
     eol: '\n',
     lineCount: lines.length,

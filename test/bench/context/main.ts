@@ -1,10 +1,11 @@
 /**
  * Which of the names that a missing function body needs are in the prompt. `node test/bench/context/main.ts [--quick]
- * [--engine] [--editor] [--show]`; `--engine` leaves VS Code out, `--editor` is VS Code only, `--show` prints each function. The rules are in
+ * [--engine] [--editor] [--show]`; `--engine` leaves VS Code out, `--editor` is VS Code only, `--show` prints each function, `--fixtures` measures only Python, Go and Rust. The rules are in
  * docs/performance.md. Writes test/bench/results/context.json and the tables in docs/performance.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { writeInto } from '../typist/report.ts';
+import { findFixtureTasks, loadFixtures } from './fixtures.ts';
 import { measureInEditor } from './in-editor.ts';
 import { type Measured, measureInNode, type Sources } from './in-node.ts';
 import { loadProjects } from './project.ts';
@@ -81,21 +82,31 @@ function show(task: ContextTask, { first, best }: Measured): void {
   console.log(`${first.found}, ${best.found} of ${first.needed}: ${task.file}: ${task.firstLine}`);
 }
 
+/** With each of the sources. */
+async function measureAll(groups: readonly (readonly ContextTask[])[]): Promise<Row[]> {
+  const measuredRows: Row[] = [];
+  for (const [name, sources] of SOURCES.slice(0, process.argv.includes('--one') ? 1 : undefined)) {
+    for (const tasks of groups) {
+      const results: Measured[] = [];
+      for (const task of tasks) {
+        const measured = await measureInNode(task, sources);
+        show(task, measured);
+        results.push(measured);
+      }
+      measuredRows.push({ name, packages: tasks[0]?.project.name ?? '', results });
+    }
+  }
+  return measuredRows;
+}
+
+const fixtures = table(await measureAll(loadFixtures().map(findFixtureTasks)), 'sources (engine)');
+console.log(fixtures);
+if (!quick) writeInto(new URL('../../../docs/performance.md', here), 'context-fixtures', fixtures);
+if (process.argv.includes('--fixtures')) process.exit();
 const ts = loadTypeScript();
 const projects = loadProjects(ts);
 const tasksOf = (most: number) => projects.map((project) => findTasks(ts, project, quick ? most / 3 : most));
-const rows: Row[] = [];
-for (const [name, sources] of SOURCES.slice(0, process.argv.includes('--one') ? 1 : undefined)) {
-  for (const tasks of process.argv.includes('--editor') ? [] : tasksOf(FUNCTIONS)) {
-    const results: Measured[] = [];
-    for (const task of tasks) {
-      const measured = await measureInNode(task, sources);
-      show(task, measured);
-      results.push(measured);
-    }
-    rows.push({ name, packages: tasks[0]?.project.name ?? '', results });
-  }
-}
+const rows = await measureAll(process.argv.includes('--editor') ? [] : tasksOf(FUNCTIONS));
 const engine = table(rows, 'sources (engine)');
 console.log(engine);
 let editor: string | undefined;

@@ -10,11 +10,18 @@ export interface Project {
   readonly root: string;
   /** Relative to the root. */
   readonly files: readonly string[];
-  readonly service: LanguageService;
+  /** Of packages of npm. */
+  readonly service?: LanguageService;
+  /** Of fixtures: where each name is declared. */
+  readonly names?: ReadonlyMap<string, { readonly file: string; readonly line: number; readonly character: number }>;
+  /** Absent: by the ending of a file. */
+  readonly languageId?: string;
   /** Text of a file, relative to the root. */
   text(file: string): string;
   /** Replaces the text that the language service sees. Undefined: as on disk. */
   overlay(file: string, text: string | undefined): void;
+  /** The text with its overlay, of fixtures. */
+  seen?(file: string): string;
 }
 
 /** Packages that ship their sources. */

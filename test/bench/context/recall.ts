@@ -31,10 +31,10 @@ export function recallOf({ needed, before, after }: ContextTask, context: string
   };
 }
 
-/** The text before the last comment with the path of the file itself. */
+/** The text before the last line with the path of the file itself. */
 export function contextOf(prompt: string, file: string): string {
-  const own = prompt.lastIndexOf(`// Path: ${file}\n`);
-  return own < 0 ? '' : prompt.slice(0, own);
+  const own = Math.max(prompt.lastIndexOf(` Path: ${file}\n`), prompt.lastIndexOf(`+++++ ${file}\n`));
+  return prompt.slice(0, prompt.lastIndexOf('\n', own) + 1);
 }
 
 export function commonPrefix(a: string, b: string): number {

@@ -16,9 +16,9 @@ export interface ContextTask {
   readonly needed: readonly { readonly name: string; readonly file: string }[];
 }
 
-const MIN_LINES = 3;
-const MAX_LINES = 30;
-const MIN_NEEDED = 3;
+export const MIN_LINES = 3;
+export const MAX_LINES = 30;
+export const MIN_NEEDED = 3;
 
 /** Every function body of 3 to 30 lines with at least three names of other files, evenly chosen. */
 export function findTasks(ts: TypeScript, project: Project, most: number): readonly ContextTask[] {
@@ -30,7 +30,7 @@ export function findTasks(ts: TypeScript, project: Project, most: number): reado
 }
 
 function tasksOfFile(ts: TypeScript, project: Project, file: string): ContextTask[] {
-  const source = project.service.getProgram()?.getSourceFile(join(project.root, file));
+  const source = project.service?.getProgram()?.getSourceFile(join(project.root, file));
   if (source === undefined) return [];
   const tasks: ContextTask[] = [];
   const visit = (node: TsNode): void => {
@@ -61,7 +61,7 @@ function taskOf(ts: TypeScript, project: Project, file: string, body: TsNode): C
 }
 
 function neededNames(ts: TypeScript, project: Project, file: string, body: TsNode): ContextTask['needed'] {
-  const checker = project.service.getProgram()?.getTypeChecker();
+  const checker = project.service?.getProgram()?.getTypeChecker();
   const found = new Map<string, string>();
   const visit = (node: TsNode): void => {
     ts.forEachChild(node, visit);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NextEditModel } from '../../../src/completion/next-edit/model/edit-predictor.ts';
 import type { NextEditsDeps } from '../../../src/completion/next-edit/next-edits.ts';
+import type { Snippet } from '../../../src/completion/prompt/context.ts';
 import { CircuitBreaker } from '../../../src/completion/request/circuit-breaker.ts';
 import { UsageBudget } from '../../../src/completion/request/usage-budget.ts';
 import type { EditRequest } from '../../../src/wire/edit/edit-request.ts';
@@ -88,6 +89,27 @@ describe('next edits of a model', () => {
       /^@@ -1,4 \+1,4 @@\n-function load\(id: string\) \{\n\+function load\(id: string, all: boolean\) \{\n {3}const user/,
     );
     assert.equal(request?.original, CODE);
+  });
+
+  it('the model gets the context of completions, masked, within its window, with the reason for each piece', async () => {
+    const secret = 'AKIAIOSFODNN7EXAMPL3';
+    const context: readonly Snippet[] = [
+      { kind: 'declaration', path: 'lib.ts', line: 4, text: 'function find(id: string): User', score: 3 },
+      { kind: 'recent-edit', note: 'Changed', path: 'b.ts', line: 1, text: '-a\n+b', score: 2 },
+      { kind: 'problem', note: 'Problem', path: 'a.ts', line: 6, text: `line 7: ${secret}`, score: 3 },
+      { kind: 'open-tab', path: 'large.ts', line: 0, text: 'y'.repeat(3_990), score: 1 },
+    ];
+    const editor = new ModelHarness(CALL, { context: () => context });
+    await changeSignature(editor);
+    const [request] = editor.requests;
+    assert.deepEqual(
+      request?.snippets.map(({ path }) => path),
+      ['lib.ts', 'Problem: a.ts'],
+    );
+    const last = editor.engine.lastRequest;
+    assert.deepEqual(last?.context, ['a.ts', 'lib.ts:5 (declaration)', 'Problem: a.ts:7 (problem)']);
+    assert.equal(last?.masked, 1);
+    assert.ok(!last?.prompt.includes(secret));
   });
 
   it('offers the edits of one answer one after the other without another request', async () => {

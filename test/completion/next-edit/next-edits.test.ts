@@ -281,7 +281,7 @@ describe('next edits', () => {
     assert.equal(editor.current, undefined);
   });
 
-  it('completions get the text around recent edits in other files, also of files that were not shown', async () => {
+  it('completions get the edits of the last minutes as diffs, and the text around one whose earlier text is not known', async () => {
     const editor = new NextEditHarness(LOGS);
     await editor.replace('info', 'debug');
     const hidden = editor.open('file:///work/hidden.ts', 'const one = 1;\nconst two = 2;');
@@ -291,12 +291,26 @@ describe('next edits', () => {
       hidden,
     );
     assert.deepEqual(
-      editor.engine.recentEdits('file:///work/c.ts').map(({ path, text }) => [path, text]),
+      editor.engine.recentEdits('file:///work/c.ts', 0).map(({ path, note, text }) => [path, note, text]),
       [
-        ['a.ts', LOGS.replace('info', 'debug')],
-        ['hidden.ts', 'const one = 1;\nexport const two = 2;'],
+        [
+          'a.ts',
+          'Changed',
+          '@@ -1,4 +1,4 @@\n-log.info(a);\n+log.debug(a);\n log.info(b);\n log.info(c);\n log.info(d);\n',
+        ],
+        ['hidden.ts', undefined, 'const one = 1;\nexport const two = 2;'],
       ],
     );
-    assert.equal(editor.engine.recentEdits('file:///work/a.ts').length, 1);
+    // The text before the cursor has it.
+    assert.deepEqual(
+      editor.engine.recentEdits('file:///work/a.ts', 3).map(({ path }) => path),
+      ['hidden.ts'],
+    );
+    assert.equal(editor.engine.recentEdits('file:///work/a.ts', 60).length, 2);
+    await editor.clock.pass(11 * 60_000);
+    assert.deepEqual(
+      editor.engine.recentEdits('file:///work/c.ts', 0).map(({ note }) => note),
+      [undefined, undefined],
+    );
   });
 });

@@ -145,10 +145,36 @@ describe('settings of completions', () => {
       { language },
       { provideDefinition: () => new vscode.Location(imported, new vscode.Position(0, 5)) },
     );
+    await edit('', { uri: await file('visited.go', 'walked path') });
+    const lines = Array.from({ length: 60 }, (_, at) => `grape${at}`);
+    const copied = await edit('', { uri: await file('copied.go', ['carried', ...lines].join('\n')) });
+    copied.selection = new vscode.Selection(0, 0, 0, 7);
+    await run('editor.action.clipboardCopyAction');
+    copied.selection = new vscode.Selection(50, 0, 50, 0);
     const { document } = await edit('', {
       uri: await file('main.go', 'import fruits from x\napple banana cherry walnut = '),
     });
-    const names = { openTabs: 'tabbed', recentEdits: 'edited ', imports: 'func imported(' };
+    const problems = vscode.languages.createDiagnosticCollection('suite');
+    const fix = vscode.languages.registerCodeActionsProvider(
+      { language },
+      {
+        provideCodeActions: ({ uri }, { start }) => {
+          const action = new vscode.CodeAction('Repair it', vscode.CodeActionKind.QuickFix);
+          action.edit = new vscode.WorkspaceEdit();
+          action.edit.insert(uri, start, 'repaired');
+          action.isPreferred = true;
+          return [action];
+        },
+      },
+    );
+    const names = {
+      openTabs: 'tabbed',
+      recentEdits: 'edited ',
+      imports: 'func imported(',
+      visited: 'walked path',
+      copied: 'carried\n',
+      problems: 'fix: Repair it\nrepaired\n',
+    };
     let line = 0;
     const sent = async (): Promise<string[]> => {
       // Another place each time, so that no earlier answer serves it.
@@ -156,7 +182,8 @@ describe('settings of completions', () => {
       line += 1;
       next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `z\nline${line} = `);
       await vscode.workspace.applyEdit(next);
-      await edit('', { uri: document.uri });
+      const { selection } = await edit('', { uri: document.uri });
+      problems.set(document.uri, [new vscode.Diagnostic(selection, 'broken')]);
       assert.ok(await sends(trigger));
       const prompt = provider.prompts().at(-1) ?? '';
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
@@ -172,9 +199,45 @@ describe('settings of completions', () => {
         assert.ok(!asked.includes(off), `${off} in ${asked}`);
       }
     }
-    definition.dispose();
+    for (const each of [definition, fix, problems]) each.dispose();
     await run('workbench.action.files.revert');
     await vscode.window.showTextDocument(edited);
+    await run('workbench.action.files.revert');
+  });
+
+  it('setting context.terminal: the output of a failed command is sent only if it is on', async () => {
+    const terminal = vscode.window.createTerminal();
+    const ended = new Promise<number | undefined>((resolve) => {
+      const ends = vscode.window.onDidEndTerminalShellExecution(({ exitCode }) => {
+        ends.dispose();
+        resolve(exitCode);
+      });
+    });
+    terminal.show();
+    const integration = await new Promise<vscode.TerminalShellIntegration>((resolve) => {
+      const starts = vscode.window.onDidChangeTerminalShellIntegration((event) => {
+        if (event.terminal !== terminal) return;
+        starts.dispose();
+        resolve(event.shellIntegration);
+      });
+    });
+    // VS Code reports no output of a command that ends at once.
+    integration.executeCommand("sh -c 'sleep 0.5; echo shattered glass; sleep 0.5; exit 3'");
+    assert.equal(await ended, 3);
+    const editor = await open('begin');
+    const sent = async (): Promise<string> => {
+      const next = new vscode.WorkspaceEdit();
+      const { document } = editor;
+      next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, '\nnext = ');
+      await vscode.workspace.applyEdit(next);
+      await edit('', { uri: document.uri });
+      assert.ok(await sends(trigger));
+      return provider.prompts().at(-1) ?? '';
+    };
+    for (let count = 0; count < 5; count += 1) assert.ok(!(await sent()).includes('shattered'));
+    await set('completion.context', { terminal: true });
+    while (!(await sent()).includes('\nshattered glass'));
+    terminal.dispose();
     await run('workbench.action.files.revert');
   });
 });

@@ -5,6 +5,8 @@ import { answerText } from '../../../wire/fold.ts';
 import type { Clock } from '../../document/clock.ts';
 import type { CompletionModel, CompletionSettings } from '../../document/completion-settings.ts';
 import type { DocumentText, Position } from '../../document/document-text.ts';
+import { chooseSnippets, describeSnippet, headingOf, type Snippet } from '../../prompt/context.ts';
+import { promptBudget } from '../../prompt/prompt-window.ts';
 import { insideSecret } from '../../prompt/redact.ts';
 import type { OpenCircuit } from '../../request/circuit-breaker.ts';
 import {
@@ -42,6 +44,8 @@ export interface EditPredictorDeps {
   readonly settings: () => CompletionSettings;
   readonly excluded?: (uri: string) => unknown;
   readonly limits?: SharedLimits;
+  /** The context that completions have for a document. */
+  readonly context?: (uri: string) => readonly Snippet[];
   /** Called with one line per request. */
   readonly log?: (line: string) => void;
 }
@@ -107,7 +111,7 @@ export class EditPredictor {
 
   /** Why no requests are sent for now. */
   get problem(): OpenCircuit | undefined {
-    return this.#requests.circuit.open;
+    return this.#requests.open;
   }
 
   dispose(): void {
@@ -124,7 +128,7 @@ export class EditPredictor {
 
   /** The user has removed an obstacle, or asks for a retry. */
   reconsider(): void {
-    this.#requests.circuit.reset();
+    this.#requests.reset();
   }
 
   /**
@@ -168,6 +172,14 @@ export class EditPredictor {
     const own = edits.filter(({ uri }) => uri === document.uri);
     const last = edits.at(-1);
     const original = last?.uri === document.uri ? undoEdit(lines, first, last) : undefined;
+    const context = chooseSnippets(this.#deps.context?.(document.uri) ?? [], promptBudget(model).context);
+    const snippets: readonly Snippet[] = [
+      // The request has the edits already.
+      ...context.filter(({ kind }) => kind !== 'recent-edit').map((each) => ({ ...each, path: headingOf(each) })),
+      ...this.#tracker
+        .snippets(document.uri, SNIPPETS)
+        .filter(({ uri }) => this.#deps.settings().context.recentEdits && this.#deps.excluded?.(uri) === undefined),
+    ];
     const secrets = new Map<string, string>();
     const request: EditRequest = maskRequest(
       {
@@ -175,10 +187,7 @@ export class EditPredictor {
         path: document.path ?? 'untitled',
         ...(original === undefined ? {} : { original: original.join('\n') + (atEnd ? '' : '\n') }),
         edits: edits.flatMap((edit) => this.#recentEdit(edit)),
-        snippets: this.#tracker
-          .snippets(document.uri, SNIPPETS)
-          .filter(({ uri }) => this.#deps.excluded?.(uri) === undefined)
-          .map(({ path, text }) => ({ path, text })),
+        snippets: snippets.map(({ path, text }) => ({ path, text })),
       },
       secrets,
     );
@@ -191,7 +200,7 @@ export class EditPredictor {
       dialect: model.dialect,
       prompt,
       maxTokens: maxTokens(request),
-      context: [...new Set([...request.edits, ...request.snippets].map(({ path }) => path))],
+      context: [...new Set([...request.edits.map(({ path }) => path), ...snippets.map(describeSnippet)])],
       masked: secrets.size,
     };
     const { uri } = document;

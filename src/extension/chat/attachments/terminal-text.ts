@@ -59,6 +59,12 @@ export async function terminalText(): Promise<string> {
   return `$ ${recorded.command}\n${output}${ending}`;
 }
 
+/** The last command, if it failed. */
+export function failedCommand(): { readonly command: string; readonly output: string } | undefined {
+  const last = lastCommands.at(-1);
+  return last?.exitCode ? { command: last.command, output: plainOutput(last.output) } : undefined;
+}
+
 /** The selection in the active terminal; empty if there is none. */
 export function terminalSelection(): Promise<string> {
   return copied('workbench.action.terminal.copySelection');

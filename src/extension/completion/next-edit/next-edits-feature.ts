@@ -16,7 +16,7 @@ import { NextEditView, type NextEditViewDeps, type ShowMode } from './next-edit-
 import { QuickFixSource } from './quick-fix-source.ts';
 import { RenameSource } from './rename-source.ts';
 
-export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'predict' | 'limits' | 'log'> {
+export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'predict' | 'limits' | 'context' | 'log'> {
   readonly settings: () => CompletionSettings;
   /** Fires when `settings` changed, or whether completions are snoozed. */
   readonly onDidChangeSettings: vscode.Event<void>;
@@ -40,8 +40,8 @@ export interface NextEditsFeature extends vscode.Disposable {
   ghostText(document: vscode.TextDocument, position: vscode.Position): string | undefined;
   /** Escape on ghost text. Returns true if it was an edit. */
   rejectGhostText(): boolean;
-  /** The text around recent edits in other files. */
-  recentEdits(uri: string): readonly Snippet[];
+  /** See `NextEdits.recentEdits`. */
+  recentEdits(uri: string, line: number): readonly Snippet[];
   /** The last request to a model exactly as it was sent. */
   lastRequest(): LastEditRequest | undefined;
   /** Entries of the status menu. */
@@ -108,7 +108,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
       view.reject();
       return true;
     },
-    recentEdits: (uri) => engine.recentEdits(uri),
+    recentEdits: (uri, line) => engine.recentEdits(uri, line),
     lastRequest: () => engine.lastRequest,
     menuItems: () => [
       ...(copilot.active && readMode() !== 'off' ? [copilotItem()] : []),

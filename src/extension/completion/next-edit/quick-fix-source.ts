@@ -94,7 +94,11 @@ function reported(uri: vscode.Uri, isFound: () => boolean, signal: AbortSignal):
   });
 }
 
-async function preferredFix(document: vscode.TextDocument, error: vscode.Diagnostic): Promise<Found | undefined> {
+/** The only preferred quick fix of an error. */
+export async function preferredFix(
+  document: vscode.TextDocument,
+  error: vscode.Diagnostic,
+): Promise<Found | undefined> {
   const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
     'vscode.executeCodeActionProvider',
     document.uri,
