@@ -286,7 +286,7 @@ export class Surface implements TopicPage {
 
   /** The page is loaded. */
   async #start(): Promise<void> {
-    await this.#addEarly();
+    if (this.#early) await this.#addEarly();
     this.#ready = true;
     this.#postAll();
     this.#focusIfWanted();
