@@ -47,6 +47,8 @@ export interface FoundServer extends ProviderPreset {
 export interface TestedModel {
   readonly use: 'chat' | 'completion';
   readonly model: string;
+  /** The format to try, which the form gets if it works. Absent: that of the form, or the known one of the server. */
+  readonly fim?: string;
 }
 
 /** The reason of a failure, and an action that may help. */

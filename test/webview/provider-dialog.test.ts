@@ -275,6 +275,31 @@ describe('provider page', () => {
     await dialog.close();
   });
 
+  it('provider page: a format that a test has tried is used if it works, and is no failure if not', async () => {
+    for (const ok of [true, false]) {
+      const dialog = await host.open();
+      await dialog.tell(
+        opened({ id: 'acme', name: 'Acme', baseURL: 'https://acme.example/v1', models: [{ id: 'coder', name: '' }] }),
+      );
+      await dialog.page.locator('#test').click();
+      const request = await lastRequest(dialog, 'test');
+      const tests = [
+        { use: 'chat', model: 'coder' },
+        { use: 'completion', model: 'coder', fim: 'template-qwen' },
+      ] as const;
+      const reason = { message: 'Not found.' };
+      await dialog.tell(
+        { type: 'testing', request, tests },
+        { type: 'tested', request, use: 'chat', ok: true, status: 200, milliseconds: 9 },
+        { type: 'tested', request, use: 'completion', ok, status: ok ? 200 : 404, milliseconds: 9, reason },
+      );
+      await dialog.page.locator('#trial', { hasText: ok ? 'Completions work' : 'known to complete code' }).waitFor();
+      assert.equal(await dialog.page.locator('#fim').inputValue(), ok ? 'template-qwen' : '');
+      assert.equal(await dialog.page.locator('.reason').count(), 0);
+      await dialog.close();
+    }
+  });
+
   it('provider page: after a test without completions, the format can be chosen', async () => {
     const dialog = await host.open();
     await dialog.tell(

@@ -275,9 +275,9 @@ export class ProviderDialog implements vscode.Disposable {
     const draft = await this.#draft(form);
     const tests = modelsToTest(draft, this.#offered);
     this.#post({ type: 'testing', request, tests });
-    const run = async ({ use, model }: TestedModel) => {
-      const result = await tryModel(draft, { use, model }, this.#deps.transport, signal);
-      this.#post({ type: 'tested', request, use, ...result });
+    const run = async (test: TestedModel) => {
+      const result = await tryModel(draft, test, this.#deps.transport, signal);
+      this.#post({ type: 'tested', request, use: test.use, ...result });
     };
     try {
       await Promise.all(tests.map(run));

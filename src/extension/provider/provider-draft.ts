@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { defined } from '../../base/json.ts';
 import { upToFirst } from '../../base/text.ts';
+import { findTemplate } from '../../catalog/fim-ability.ts';
 import type { Model } from '../../catalog/model.ts';
 import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import { EMPTY_CATALOG } from '../../catalog/public/catalog.ts';
@@ -129,26 +130,34 @@ function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {
   return [...byId.values()].sort((a, b) => a.id.localeCompare(b.id));
 }
 
-/** The models to test, chosen as Svc chooses them: one for chat, and one for code completion if there is one. */
+/**
+ * The models to test, chosen as Svc chooses them: one for chat, and one for code completion if there is one. A server
+ * of an unknown kind may complete code with the template of a model, which only a request can tell.
+ */
 export function modelsToTest(draft: ProviderDraft, offered: readonly string[]): readonly TestedModel[] {
   const chosen = draft.form.models.map(({ id }) => id);
-  const { settings, registry } = draftRegistry(draft, chosen.length > 0 ? chosen : offered);
+  const keys = chosen.length > 0 ? chosen : offered;
+  const { settings, registry } = draftRegistry(draft, keys);
   const chat = selectModel({ settings, registry }).model;
   const completion = selectCompletionModel({ settings, registry }).model;
+  const tried = completion === undefined ? keys.find((key) => findTemplate(key) !== undefined) : undefined;
+  const fim = tried === undefined ? undefined : findTemplate(tried);
   return [
     ...(chat === undefined ? [] : [{ use: 'chat' as const, model: chat.key }]),
     ...(completion === undefined ? [] : [{ use: 'completion' as const, model: completion.key }]),
+    ...(tried === undefined || fim === undefined ? [] : [{ use: 'completion' as const, model: tried, fim }]),
   ];
 }
 
 /** Sends a test request to a model and reports its first answer. Rejects only if the signal fires. */
 export async function tryModel(
   draft: ProviderDraft,
-  { use, model: key }: TestedModel,
+  { use, model: key, fim }: TestedModel,
   transport: Transport,
   signal: AbortSignal,
 ): Promise<Omit<Extract<ToDialog, { type: 'tested' }>, 'type' | 'request' | 'use'>> {
-  const { id, registry } = draftRegistry(draft, [key]);
+  const tested = fim === undefined ? draft : { ...draft, form: { ...draft.form, fim } };
+  const { id, registry } = draftRegistry(tested, [key]);
   const model = registry.find(`${id}/${key}`);
   const started = performance.now();
   const since = () => Math.round(performance.now() - started);

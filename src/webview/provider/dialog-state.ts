@@ -137,6 +137,8 @@ export class DialogState {
       case 'tested':
         if (message.request === this.#requests.test) {
           this.#tested({ results: [...this.testState.value.results, message] });
+          const { fim } = this.testOf(message) ?? {};
+          if (message.ok && fim !== undefined) this.change({ fim });
         }
         return;
       case 'servers':
@@ -176,6 +178,10 @@ export class DialogState {
     this.#idTyped = id !== '';
     this.touch('id');
     this.change({ id });
+  }
+
+  testOf({ use = 'chat' }: TestResult): TestedModel | undefined {
+    return this.testState.value.tests.find((each) => each.use === use);
   }
 
   #tested(news: Partial<TestState>): void {

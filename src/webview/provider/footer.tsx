@@ -95,13 +95,17 @@ export function Footer() {
 }
 
 function TestStatus() {
-  const { busy, tests, results } = useDialog().state.testState.value;
+  const { state } = useDialog();
+  const { busy, tests, results } = state.testState.value;
   if (!busy && results.length === 0 && tests.length === 0) return null;
   const waiting = tests.filter(({ use }) => !results.some((result) => (result.use ?? 'chat') === use));
+  // A format that was only tried and does not work is no failure.
+  const told = results.filter((result) => result.ok || state.testOf(result)?.fim === undefined);
+  const completes = tests.some(({ use, fim }) => use === 'completion' && (fim === undefined || busy));
   return (
     <div id="trial" role="status">
-      {results.map((result) => (
-        <Result key={result.use} result={result} model={tests.find(({ use }) => use === result.use)?.model} />
+      {told.map((result) => (
+        <Result key={result.use} result={result} model={state.testOf(result)?.model} />
       ))}
       {busy ? (
         <p class="trial">
@@ -111,7 +115,7 @@ function TestStatus() {
             : t('Asking {0}…', waiting.map(({ model }) => model).join(', '))}
         </p>
       ) : null}
-      {tests.length > 0 && !tests.some(({ use }) => use === 'completion') ? (
+      {tests.length > 0 && !completes && !told.some(({ use }) => use === 'completion') ? (
         <p class="hint">
           {t('No model of this provider is known to complete code.')}{' '}
           <button type="button" class="link" onClick={chooseFormat}>
