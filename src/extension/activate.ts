@@ -11,11 +11,13 @@ import { registerOriginQuestion } from './configuration/origin-question.ts';
 import { StoredKeys } from './configuration/stored-keys.ts';
 import { EditorTransport } from './editor-transport.ts';
 import { registerGateway } from './gateway/gateway-feature.ts';
+import { KeptTexts } from './kept-texts.ts';
 import { converseWith } from './models/converse-with.ts';
 import { Models } from './models/editor-models.ts';
 import { registerLanguageModels } from './models/language-models.ts';
 import { registerModelPickers } from './models/picker.ts';
 import { registerProviderCommands } from './provider/provider-commands.ts';
+import { SentToday } from './sent-today.ts';
 import { ContextKeys } from './setup/context-keys.ts';
 import { whenOpened } from './when-opened.ts';
 
@@ -28,37 +30,61 @@ export function activate(context: vscode.ExtensionContext): void {
   const { extension, extensionUri, globalState: memory, globalStorageUri: storage } = context;
 
   const log = own(vscode.window.createOutputChannel('Svc', { log: true }));
-  const transport = own(new EditorTransport());
+  const reports = own(new KeptTexts('svc-report'));
+  const sent = new SentToday(memory);
+  const transport = own(new EditorTransport(sent));
   const store = own(new SettingsStore(configurationInput));
   own(store.onChange(({ localOnly }) => void transport.restrict(localOnly)));
   const keys = own(new StoredKeys(context.secrets));
-  const models = own(new Models({ store, keys, transport, log, memory }));
+  const models = own(new Models({ store, keys, transport: transport.for('lists'), log, memory }));
   const contextKeys = new ContextKeys();
   own(contextKeys.follow(models));
   own(contextKeys.followWalkthrough());
 
   const configured = own(new CompletionSettingsSource());
   const excluded = own(new ExcludedFiles(() => configured.current.exclude, configured.onDidChange));
-  own(registerCompletions({ extension, models, transport, log, memory, contextKeys, configured, excluded }));
+  own(
+    registerCompletions({
+      extension,
+      models,
+      transport: transport.for('completions'),
+      log,
+      memory,
+      contextKeys,
+      configured,
+      excluded,
+    }),
+  );
 
-  const converse = converseWith(models, transport);
+  const converse = converseWith(models, transport.for('chat'));
   const answered = () => contextKeys.set('svc.chatAnswered', true);
-  own(registerChat({ context, models, transport, converse, log, excluded, answered }));
-  own(registerLanguageModels(models, converse));
+  own(registerChat({ context, models, transport: transport.for('web'), converse, log, excluded, answered }));
+  own(registerLanguageModels(models, converseWith(models, transport.for('extensions'))));
 
-  own(registerGateway({ context, keys, log, contextKeys }));
+  own(registerGateway({ context, keys, log, contextKeys, reports }));
 
   own(registerModelPickers(models));
   own(registerConfigurationCommands(models, keys));
-  own(registerProviderCommands({ extension: extensionUri, models, store, keys, transport, log, storage }));
+  own(
+    registerProviderCommands({
+      extension: extensionUri,
+      models,
+      store,
+      keys,
+      transport: transport.for('provider'),
+      log,
+      storage,
+    }),
+  );
   own(registerOriginQuestion(models));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
+  own(vscode.commands.registerCommand('svc.sent.show', () => sent.show(reports)));
   own(refreshOnChange(store));
   own(showConfigurationDiagnostics(store, models, log));
   own(
     whenOpened(CONFIGURATION_FILES, async () => {
       const { registerConfigurationLanguage } = await import('./configuration/language.ts');
-      return registerConfigurationLanguage({ models, transport });
+      return registerConfigurationLanguage({ models, transport: transport.for('provider') });
     }),
   );
 

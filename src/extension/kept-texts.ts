@@ -23,6 +23,12 @@ export class KeptTexts implements vscode.TextDocumentContentProvider, vscode.Dis
     return this.#texts.get(uri.toString()) ?? '';
   }
 
+  /** Opens a text under a title. */
+  async show(title: string, text: string): Promise<void> {
+    const uri = this.keep(vscode.Uri.from({ scheme: 'file', path: `/${title}` }), text);
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+
   /** An address for a text with the name of the file, which also decides its language. Valid until it is closed. */
   keep(file: vscode.Uri, text: string): vscode.Uri {
     this.#count += 1;

@@ -5,7 +5,8 @@ import { FIM_DIALECTS } from '../../src/wire/fim/fim-request.ts';
 import { StopSequences } from '../../src/wire/fim/stop-sequences.ts';
 
 describe('stop sequences of code completions', () => {
-  for (const dialect of FIM_DIALECTS) {
+  // A chat model may begin with a fence, which a stop sequence would cut: its answer is trimmed where it is read.
+  for (const dialect of FIM_DIALECTS.filter((each) => each !== 'chat')) {
     it(`${dialect}: a request has at most four stop sequences, and the others are applied to the answer`, () => {
       const stop = ['\n\n', 'a1', 'b2', 'c3', 'd4'];
       const fimRequest = { model: 'm', prefix: 'p', suffix: 's', maxTokens: 10, stop };

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
 import { nearMisses } from '../../base/near-miss.ts';
+import { textTable } from '../../base/text-table.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { adminScope, KEY_NAME, type Key, type RateInput } from '../../protocol/admin-api/schemas.ts';
 import { openContext, withConfig } from '../cli-context.ts';
@@ -8,7 +9,6 @@ import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-opt
 import { parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
-import { table } from '../output/output.ts';
 import type { GatewayAccess } from '../remote/admin-client.ts';
 import { withGateway } from '../remote/gateway-access.ts';
 
@@ -182,7 +182,7 @@ async function list(gateway: GatewayAccess, json: boolean, io: Io): Promise<void
     key.created_at.slice(0, 10),
     key.expires_at?.slice(0, 10) ?? '',
   ]);
-  await io.out(table(['NAME', 'ORGANIZATION', 'USER', 'STATE', 'SPENT USD', 'RATE', 'CREATED', 'EXPIRES'], rows));
+  await io.out(textTable(['NAME', 'ORGANIZATION', 'USER', 'STATE', 'SPENT USD', 'RATE', 'CREATED', 'EXPIRES'], rows));
 }
 
 function describeSpent({ budgets, spent }: Key): string {

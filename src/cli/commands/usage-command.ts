@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { textTable } from '../../base/text-table.ts';
 import { TimeZone } from '../../base/time-zone.ts';
 import { writeUsageCsv } from '../../gateway/reports/usage-csv.ts';
 import { type Group, parseGroup } from '../../gateway/reports/usage-query.ts';
@@ -7,7 +8,6 @@ import { parseUsageTime } from '../../gateway/reports/usage-times.ts';
 import { withConfig } from '../cli-context.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
-import { table } from '../output/output.ts';
 import { withGateway } from '../remote/gateway-access.ts';
 
 /** `svc usage`: shows the gateway's requests and their cost, by fields of the ledger or periods of the calendar. */
@@ -36,7 +36,7 @@ function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string 
   const [first = 'model', ...rest] = by;
   const sum = { ...total, [first]: 'total', ...Object.fromEntries(rest.map((name) => [name, ''])) };
   const head = ['REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H', 'COST USD', 'TOKENS'];
-  return table(
+  return textTable(
     [...by.map((name) => name.toUpperCase()), ...head],
     [...rows, sum].map((row) => [
       ...by.map((name) => String(row[name] ?? '')),

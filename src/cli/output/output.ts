@@ -56,20 +56,6 @@ export function drawer(stream: Writable): (text: string) => Promise<void> {
     });
 }
 
-/** A table with columns as wide as their widest cell. Without rows it has only the head. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  return [head, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
-}
-
 /** The tokens of an answer for JSON output. Unknown values are omitted. */
 export function usageJson({ input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning }: Usage) {
   return {

@@ -62,7 +62,7 @@ export class ChatParts implements vscode.Disposable {
     const terminals = new CommandTerminals();
     this.reviews = new PendingReviews(texts);
     this.rules = new StoredRules(failed, drafts);
-    this.toolPlaces = { proposals: this.proposals, terminals };
+    this.toolPlaces = { proposals: this.proposals, terminals, fetched: deps.fetched };
     this.context = new ConversationContext({
       memory: drafts,
       newId,

@@ -4,12 +4,14 @@ import { outputCap } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Converse, SessionDeps } from '../../chat/session/session-deps.ts';
 import type { ExcludedFiles } from '../completion/excluded-files.ts';
-import type { EditorTransport } from '../editor-transport.ts';
+import type { PurposeTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 
 export interface ChatViewDeps extends SessionDeps {
   /** Whether requests go only to this machine and the user’s networks. */
   readonly localOnly: () => boolean;
+  /** Called with the address of each web page that is fetched. */
+  readonly fetched: (url: string) => void;
   readonly extension: vscode.Uri;
   /** Stores the conversation in the side bar. */
   readonly drafts: vscode.Memento;
@@ -25,7 +27,7 @@ export interface ChatViewDeps extends SessionDeps {
 export interface ChatFeatureDeps {
   readonly context: vscode.ExtensionContext;
   readonly models: Models;
-  readonly transport: EditorTransport;
+  readonly transport: PurposeTransport;
   readonly converse: Converse;
   readonly log: vscode.LogOutputChannel;
   readonly excluded: ExcludedFiles;
@@ -48,6 +50,7 @@ export function chatViewDeps(deps: ChatFeatureDeps): ChatViewDeps {
     converse: whenAnswered(converse, answered),
     outputCap: outputCap(process.env).cap,
     localOnly: () => transport.isRestricted,
+    fetched: transport.note,
     setup: () => models.setup,
     providerName: models.providerName,
     model: (wanted) => {

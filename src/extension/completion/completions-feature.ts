@@ -7,7 +7,7 @@ import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { contextPlace } from '../../wire/fim/fim-request.ts';
-import type { EditorTransport } from '../editor-transport.ts';
+import type { PurposeTransport } from '../editor-transport.ts';
 import type { Models } from '../models/editor-models.ts';
 import { CompetingExtensions } from '../setup/competing-extensions.ts';
 import type { ContextKeys } from '../setup/context-keys.ts';
@@ -27,7 +27,7 @@ import { CompletionSwitch } from './switch.ts';
 export interface CompletionsDeps {
   readonly extension: Pick<vscode.Extension<unknown>, 'id' | 'extensionUri'>;
   readonly models: Models;
-  readonly transport: EditorTransport;
+  readonly transport: PurposeTransport;
   readonly log: vscode.LogOutputChannel;
   readonly memory: vscode.Memento;
   readonly contextKeys: ContextKeys;
@@ -156,11 +156,11 @@ function describeModel(model: Model | undefined): CompletionModel | undefined {
   return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost }) };
 }
 
-function warmUp(model: Model | undefined, transport: EditorTransport): void {
+function warmUp(model: Model | undefined, transport: PurposeTransport): void {
   if (model) void warmConnection(model.endpoint, transport);
 }
 
-function fillWith(model: Model | undefined, transport: EditorTransport): ReturnType<SuggesterDeps['fill']> {
+function fillWith(model: Model | undefined, transport: PurposeTransport): ReturnType<SuggesterDeps['fill']> {
   return async function* (request, signal) {
     if (model === undefined) return;
     const { completeCode } = await import('../../provider/complete-code.ts');

@@ -2,20 +2,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { showError, showInformation } from '../foreign-text.ts';
-import { KeptTexts } from '../kept-texts.ts';
+import type { KeptTexts } from '../kept-texts.ts';
 import { createAdminLink } from './admin-link.ts';
 import type { GatewayProcess, GatewayState } from './process.ts';
 
 /** Commands and status bar item of the local gateway. @param cli path of the terminal program. */
-export function registerGatewayCommands(gateway: GatewayProcess, cli: string): vscode.Disposable {
+export function registerGatewayCommands(gateway: GatewayProcess, cli: string, reports: KeptTexts): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.gateway', vscode.StatusBarAlignment.Right, 99);
   item.name = vscode.l10n.t('Svc Gateway');
   item.command = 'svc.gateway.status';
   const draw = () => drawState(item, gateway);
-  const reports = new KeptTexts('svc-usage');
   return vscode.Disposable.from(
     item,
-    reports,
     gateway.onDidChange(draw),
     vscode.commands.registerCommand('svc.gateway.start', () => start(gateway)),
     vscode.commands.registerCommand('svc.gateway.stop', () => gateway.stop()),
@@ -89,8 +87,7 @@ async function openUsage(cli: string, reports: KeptTexts): Promise<void> {
       return stdout;
     }),
   );
-  const title = vscode.Uri.from({ scheme: 'file', path: `/${vscode.l10n.t('Gateway Usage')}` });
-  await vscode.window.showTextDocument(reports.keep(title, parts.join('\n')), { preview: true });
+  await reports.show(vscode.l10n.t('Gateway Usage'), parts.join('\n'));
 }
 
 /** Opens the gateway's page in a browser, signed in by a one-time link. Returns its address without the link's token. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
+import type { KeptTexts } from '../kept-texts.ts';
 import type { ContextKeys } from '../setup/context-keys.ts';
 import { offerTerminalCommand, type WindowVariables } from '../terminal-command.ts';
 import { registerGatewayCommands } from './gateway-commands.ts';
@@ -11,10 +12,11 @@ export interface GatewayFeatureDeps {
   readonly keys: StoredKeys;
   readonly log: vscode.LogOutputChannel;
   readonly contextKeys: ContextKeys;
+  readonly reports: KeptTexts;
 }
 
 /** The gateway of this window, and the command `svc` in its terminals. Both get the keys that the window stores. */
-export function registerGateway({ context, keys, log, contextKeys }: GatewayFeatureDeps): vscode.Disposable {
+export function registerGateway({ context, keys, log, contextKeys, reports }: GatewayFeatureDeps): vscode.Disposable {
   const lifetime = new DisposableStore();
   const dist = (file: string) => vscode.Uri.joinPath(context.extensionUri, 'dist', file).fsPath;
   const setting = <T>(name: string, fallback: T) =>
@@ -32,7 +34,7 @@ export function registerGateway({ context, keys, log, contextKeys }: GatewayFeat
   });
   lifetime.add(
     gateway,
-    registerGatewayCommands(gateway, dist('cli.js')),
+    registerGatewayCommands(gateway, dist('cli.js'), reports),
     gateway.onDidChange(({ kind }) => contextKeys.set('svc.gatewayRunning', kind === 'running' || kind === 'starting')),
     offerTerminalCommand(context.environmentVariableCollection, dist('bin'), windowVariables),
   );

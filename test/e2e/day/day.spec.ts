@@ -304,6 +304,12 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       });
       await command('Git: Commit All', { focus: 'any', restores: 'all' });
       assert.equal(git(harness.workspace, 'log', '-1', '--format=%s'), 'feat: print a sum\n');
+      const sent = { focus: 'editor', shows: line('completions and next edits') } as const;
+      await command('Svc: Where My Code Went', sent);
+      const [rows = ''] = await page.locator('.editor-instance .view-lines').last().allInnerTexts();
+      for (const purpose of ['chat', 'completions', 'lists'])
+        assert.match(rows.replaceAll('\u00a0', ' '), new RegExp(`127\\.0\\.0\\.1:\\d+ +${purpose}`));
+      await day.act('it is closed', press('ControlOrMeta+F4'), { focus: 'any' });
     });
 
     it('day: a reload in the middle of an answer', async () => {

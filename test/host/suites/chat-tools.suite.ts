@@ -45,7 +45,7 @@ describe('chat tools in a workspace with links', () => {
     symlinkSync('prod.env', join(root, 'plain.txt'));
     symlinkSync('src/a.ts', join(root, 'same.ts'));
     symlinkSync('../.vscode', join(root, 'settings'));
-    tools = [...harmlessTools(), ...changingTools({ proposals, terminals })];
+    tools = [...harmlessTools(), ...changingTools({ proposals, terminals, fetched: () => undefined })];
   });
   after(() => {
     proposals.dispose();
@@ -142,7 +142,7 @@ describe('chat tools in a workspace with links', () => {
   });
 
   it('chat tools: the tools that are offered without other extensions cost at most 3,000 tokens', () => {
-    const offered = chosenTools({ proposals, terminals });
+    const offered = chosenTools({ proposals, terminals, fetched: () => undefined });
     const sizes = offered.map((tool) => `${tool.name} ${toolTokens(tool)}`).join('\n');
     const total = offered.reduce((sum, tool) => sum + toolTokens(tool), 0);
     assert.ok(offered.length >= 18 && total <= 3000, `${total}\n${sizes}`);

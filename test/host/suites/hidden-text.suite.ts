@@ -105,7 +105,7 @@ describe('text that rules and kinds of files hide', () => {
   /** All of ours, so a new tool is here too, and one of an extension. */
   const tools = (): readonly ChatTool[] => [
     ...harmlessTools(),
-    ...changingTools({ proposals, terminals }),
+    ...changingTools({ proposals, terminals, fetched: () => undefined }),
     editorTool(
       {
         name: 'foreign_read',

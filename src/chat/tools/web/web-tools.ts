@@ -4,7 +4,7 @@ import type { ChatTool } from '../tools.ts';
 import { webAddress } from './web-address.ts';
 
 /** Asks once for each origin. Not for workspaces that are not trusted: an address can carry data away. */
-export function webTools(): readonly ChatTool[] {
+export function webTools(fetched: (url: string) => void = () => undefined): readonly ChatTool[] {
   return [
     defineTool(
       {
@@ -20,6 +20,7 @@ export function webTools(): readonly ChatTool[] {
           action: { type: 'fetch', url: href, origin },
           run: async ({ signal }) => {
             const { readWebPage } = await import('./web-page.ts');
+            fetched(href);
             return { output: await readWebPage(href, signal) };
           },
         };

@@ -12,6 +12,8 @@ import { terminalTools } from './terminal-tools.ts';
 export interface ToolPlaces {
   readonly proposals: Proposals;
   readonly terminals: CommandTerminals;
+  /** Called with the address of each web page that is fetched. */
+  readonly fetched: (url: string) => void;
 }
 
 /** Tools without effects on files and programs: also in a workspace that is not trusted. */
@@ -20,6 +22,6 @@ export function harmlessTools(): readonly ChatTool[] {
 }
 
 /** Tools that change something: only in a trusted workspace, and each call is shown first. */
-export function changingTools({ terminals }: ToolPlaces): readonly ChatTool[] {
-  return [...fileTools(), ...symbolChangingTools(), ...terminalTools(terminals), ...webTools()];
+export function changingTools({ terminals, fetched }: ToolPlaces): readonly ChatTool[] {
+  return [...fileTools(), ...symbolChangingTools(), ...terminalTools(terminals), ...webTools(fetched)];
 }
