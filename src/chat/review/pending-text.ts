@@ -1,3 +1,4 @@
+import { changeLines, lastFirst, type Position, type TextChange } from '../../base/text-change.ts';
 import { plainLineEnds } from '../tools/file-change.ts';
 import { lineDiff } from '../tools/line-diff.ts';
 
@@ -9,13 +10,6 @@ export interface PendingHunk {
   readonly removed: readonly string[];
   /** First line in the accepted text. */
   readonly from: number;
-}
-
-/** An edit by the user, in the text before it. Lines and characters are counted from 0. */
-export interface UserEdit {
-  readonly start: { readonly line: number; readonly character: number };
-  readonly end: { readonly line: number; readonly character: number };
-  readonly text: string;
 }
 
 /**
@@ -50,19 +44,16 @@ export class PendingText {
     });
   }
 
-  /** Call with the edits of the user that lead to the next `update`. Edits inside of a hunk become a part of it. */
-  follow(edits: readonly UserEdit[]): void {
+  /** Call with the edits of the user, in the text before them, that lead to the next `update`. Edits inside of a hunk become a part of it. */
+  follow(edits: readonly TextChange[]): void {
     const accepted = [...this.#accepted];
-    // From the last to the first: the positions of the others stay valid.
-    for (const edit of [...edits].sort((a, b) => b.start.line - a.start.line)) {
-      const { start, end, text } = edit;
+    for (const edit of lastFirst(edits)) {
       if (this.#hunks.some((hunk) => touches(hunk, edit))) continue;
-      const shift = this.#shiftBefore(start.line);
-      const first = accepted[start.line + shift];
-      const last = accepted[end.line + shift];
-      if (first === undefined || last === undefined) continue;
-      const joined = first.slice(0, start.character) + plainLineEnds(text) + last.slice(end.character);
-      accepted.splice(start.line + shift, end.line - start.line + 1, ...joined.split('\n'));
+      const shift = this.#shiftBefore(edit.start.line);
+      const moved = ({ line, character }: Position) => ({ line: line + shift, character });
+      const change = { start: moved(edit.start), end: moved(edit.end), text: plainLineEnds(edit.text) };
+      const known = [change.start, change.end].every(({ line }) => accepted[line] !== undefined);
+      if (known) changeLines(accepted, change);
     }
     this.#accepted = accepted;
   }
@@ -93,7 +84,7 @@ export class PendingText {
 }
 
 /** Whether an edit changes a line of a hunk, or puts lines where lines were removed: for example Undo. */
-function touches({ start: line, added }: PendingHunk, { start, end, text }: UserEdit): boolean {
+function touches({ start: line, added }: PendingHunk, { start, end, text }: TextChange): boolean {
   if (added.length > 0) return start.line < line + added.length && end.line >= line;
   if (start.line < line && end.line >= line) return true;
   const inserts = start.line === end.line && start.character === end.character && /[\r\n]/.test(text);
