@@ -328,6 +328,23 @@ describe('tools in a conversation', () => {
     assert.equal(upstream.requests.length, 3);
   });
 
+  it('tools: a model that repeats several steps with the same answers is stopped, but not if an answer changes', async () => {
+    const at = (city: string) => ({ tools: [{ ...CALL, arguments: [JSON.stringify({ city })] }] });
+    const steps = ['Oslo', 'Ulm', 'Rome'].map(at);
+    upstream.respond(scripted(...steps, ...steps, ...steps, { text: ['Enough.'] }));
+    let days = 0;
+    const same = held(toolNamed('weather')).session;
+    await same.send({ text: 'Weather?' });
+    assert.deepEqual(same.messages.at(-1)?.ending, { type: 'repeating', tool: 'weather' });
+    assert.equal(upstream.requests.length, 7);
+    upstream.forget();
+    upstream.respond(scripted(...steps, ...steps, ...steps, { text: ['Enough.'] }));
+    const changing = held(toolNamed('weather', { run: async () => ({ output: `Day ${days++}` }) })).session;
+    await changing.send({ text: 'Weather?' });
+    assert.equal(changing.messages.at(-1)?.ending?.type, 'finished');
+    assert.equal(upstream.requests.length, 10);
+  });
+
   it('tools: a model without tool support gets no tools', async () => {
     upstream.respond(scripted({ text: ['Hello.'] }));
     const { session } = sessionAt(upstream, { toolCall: false }, { tools: () => [toolNamed('weather')] });

@@ -14,7 +14,7 @@ import type { ToolRunner } from '../tools/tool-runner.ts';
 import { type ChatTool, LoopWatch, MAX_STEPS, toolForModel } from '../tools/tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
 import { PLAN_INSTRUCTIONS } from './answer-options.ts';
-import { AnswerWriter } from './answer-writer.ts';
+import { AnswerWriter, type Call } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
 import { namedPaths } from './named-paths.ts';
 import type { ConverseChoices, SessionDeps, SessionModel } from './session-deps.ts';
@@ -105,10 +105,19 @@ export class AgentLoop {
       const looping = watch.repeats(calls);
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, calls, signal, mostOutput(model.limit.context, calls.length));
+      watch.answered(this.#answersTo(id, calls));
       if (signal.aborted) return { type: 'stopped' };
       if (this.#log.hasQueued()) return undefined;
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
     }
+  }
+
+  #answersTo(id: string, calls: readonly Call[]): readonly string[] {
+    const parts = this.#log.messages.find((message) => message.id === id)?.parts ?? [];
+    return calls.map(({ part }) => {
+      const called = parts[part];
+      return called?.type === 'tool' && called.state.type === 'done' ? called.state.output : '';
+    });
   }
 
   /** Sends one request, and once more without images and documents if the server refuses them. */

@@ -203,6 +203,8 @@ function jsonProblem(text: string): string {
 
 /** The same call this many times in a row is a loop. */
 const REPEATS = 3;
+/** Most steps of a loop: a model that reads the same files in turn. */
+const MAX_PERIOD = 4;
 /** Waits for a running command, so the same call may have another result. */
 const POLLING = 'terminal_output';
 /** After this many rounds the user is asked whether to continue. */
@@ -210,21 +212,44 @@ export const MAX_STEPS = 60;
 
 /** Detects a model that repeats tool calls, and counts the rounds. */
 export class LoopWatch {
-  #last = '';
-  #times = 0;
-  #steps = 0;
+  /** The latest steps. */
+  readonly #steps: { readonly calls: string; readonly polls: boolean; answers: string }[] = [];
+  #count = 0;
 
-  /** Records the calls of one step. Returns the name of the tool if they are a loop. */
+  /**
+   * Records the calls of one step. Returns the name of the tool if they are a loop: the third time in a row, or the
+   * third round of several steps whose answers were the same in both rounds before.
+   */
   repeats(calls: readonly { readonly name: string; readonly text: string }[]): string | undefined {
-    const signature = JSON.stringify(calls.map(({ name, text }) => [name, text]));
+    const now = JSON.stringify(calls.map(({ name, text }) => [name, text]));
     const polls = calls.every(({ name }) => name === POLLING);
-    this.#times = signature === this.#last && !polls ? this.#times + 1 : 1;
-    this.#last = signature;
-    this.#steps += 1;
-    return this.#times >= REPEATS ? (calls[0]?.name ?? '') : undefined;
+    const inARow = this.#steps.slice(1 - REPEATS).filter((step) => step.calls === now && !step.polls);
+    const loops = inARow.length === REPEATS - 1 || this.#beginsThirdRound(now);
+    this.#steps.push({ calls: now, polls, answers: '' });
+    if (this.#steps.length > 2 * MAX_PERIOD) this.#steps.shift();
+    this.#count += 1;
+    return loops ? (calls[0]?.name ?? '') : undefined;
+  }
+
+  /** Call with the answers to the calls of the last step. */
+  answered(answers: readonly string[]): void {
+    const last = this.#steps.at(-1);
+    if (last) last.answers = JSON.stringify(answers);
+  }
+
+  #beginsThirdRound(now: string): boolean {
+    for (let period = 2; period <= MAX_PERIOD; period++) {
+      const second = this.#steps.slice(-period);
+      const first = this.#steps.slice(-2 * period, -period);
+      if (first.length < period || second[0]?.calls !== now || second.every(({ polls }) => polls)) continue;
+      if (second.every(({ calls, answers }, at) => calls === first[at]?.calls && answers === first[at].answers)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   get isLong(): boolean {
-    return this.#steps >= MAX_STEPS;
+    return this.#count >= MAX_STEPS;
   }
 }
