@@ -9,6 +9,7 @@ import {
   startChatHarness,
   typeMessage,
 } from './chat-harness.ts';
+import { waitUntil } from './wait-until.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 
@@ -126,7 +127,8 @@ describe('failures of a conversation in the editor', () => {
     await frame.getByText('The connection closed early.').waitFor();
     assert.match(await frame.locator('.message.user').innerText(), new RegExp(`A ${name} question`));
     assert.match(await frame.locator('.markdown').innerText(), new RegExp(`Said before the ${name} kill`));
-    assert.equal(await frame.locator('.composer textarea').inputValue(), `A ${name} draft`);
+    const draft = () => frame.locator('.composer textarea').inputValue();
+    await waitUntil('the draft in the input', draft, (text) => text === `A ${name} draft`);
     harness.answer(answerWith({ text: ['And so it goes on.'] }));
     await frame.getByRole('button', { name: 'Continue' }).click();
     await frame.locator('.markdown', { hasText: 'And so it goes on.' }).waitFor();
