@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { enclosingFunction, findCodeNames } from '../../src/completion/context/code-names.ts';
+import { HangingRequests } from '../../src/completion/context/hanging-requests.ts';
 import { findImports } from '../../src/completion/context/import-paths.ts';
 import { ProjectDeclarations } from '../../src/completion/context/project-declarations.ts';
 import type { DeclaredAt, ProjectReader } from '../../src/completion/context/project-reader.ts';
@@ -198,6 +199,24 @@ export const a = (options: Options) => {
     assert.equal(reader.asked.filter((each) => each === 'signature debounce').length, 1);
   });
 
+  it('declarations: a signature that arrives late is used by the next search', async () => {
+    const reader = new TestReader();
+    reader.answer = library('debounce');
+    let answer = (_: string) => {};
+    reader.signature = () =>
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+    const { found, search } = await find(reader, 'src/a.ts', USER);
+    assert.deepEqual(found, []);
+    answer('function debounce(): void');
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      (await search()).map(({ text }) => text),
+      ['function debounce(): void'],
+    );
+  });
+
   it('declarations: no signature is asked for if a name is declared in a file of the project that must not be sent', async () => {
     const reader = new TestReader();
     reader.answer = (name, of) => (name === 'KEY' && of === 'name' ? [at('secrets/key.ts', 0)] : []);
@@ -217,6 +236,19 @@ export const a = (options: Options) => {
   });
 
   for (const call of ['signature', 'expected'] as const) {
+    it(`declarations: a search ends although the language never answers ${call}`, async () => {
+      const reader = new TestReader();
+      reader.expects = ['debounce(work: () => void)'];
+      reader.signatures = { debounce: 'function debounce(work: () => void): void' };
+      reader.answer = library('debounce');
+      reader[call] = () => new Promise<never>(() => undefined);
+      const { found } = await find(reader, 'src/b.ts', USER);
+      assert.deepEqual(
+        found.map(({ kind }) => kind),
+        [call === 'signature' ? 'expected' : 'declaration'],
+      );
+    });
+
     it(`declarations: a language that never answers ${call} does not keep the others back`, async () => {
       const reader = new TestReader();
       reader.answer = (name, of) => (name === 'build' ? [at('src/html.ts', 0)] : library('debounce')(name, of));
@@ -231,6 +263,29 @@ export const a = (options: Options) => {
       assert.ok((await finding).some(({ path }) => path === 'src/html.ts'));
     });
   }
+});
+
+describe('answers of the language', () => {
+  it('requests: a provider that hangs gets no more, and other kinds of requests do', async () => {
+    const requests = new HangingRequests();
+    const asked: string[] = [];
+    const ask = (kind: string, answer: Promise<string>) =>
+      requests.ask(kind, () => {
+        asked.push(kind);
+        return answer;
+      });
+    let answerAll = (_: string) => {};
+    const hanging = new Promise<string>((resolve) => {
+      answerAll = resolve;
+    });
+    const waiting = Array.from({ length: 20 }, () => ask('Hover', hanging));
+    assert.equal(asked.length, 6);
+    assert.equal(await ask('Definition', Promise.resolve('here')), 'here');
+    assert.equal(await ask('Definition', Promise.reject(new Error('failed'))), undefined);
+    answerAll('late');
+    await Promise.all(waiting);
+    assert.equal(await ask('Hover', Promise.resolve('again')), 'again');
+  });
 });
 
 describe('names around the caret', () => {

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
+import { HangingRequests } from '../../completion/context/hanging-requests.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
 
-/** So many unanswered requests show that a language server hangs. It gets no more until it answers. */
-const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
 const LIBRARY = /(?:^|\/)node_modules\//;
 /** Characters of a signature, and members of a value. */
@@ -26,7 +25,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   /** Address -> language, latest last. */
   readonly #visited = new Map<string, string>();
   readonly #watch: vscode.Disposable;
-  #unanswered = 0;
+  readonly #requests = new HangingRequests();
 
   /** @param excluded true: the file must not be sent. */
   constructor(excluded: (uri: string) => boolean) {
@@ -48,28 +47,11 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     return Date.now();
   }
 
-  async #ask<T>(
-    command: string,
-    uri: string,
-    { line, character }: Position,
-    ...more: unknown[]
-  ): Promise<T | undefined> {
-    if (this.#unanswered >= MAX_UNANSWERED) return undefined;
-    this.#unanswered += 1;
-    let answer: T | undefined;
-    try {
-      const at = new vscode.Position(line, character);
-      answer = await vscode.commands.executeCommand<T>(
-        `vscode.execute${command}Provider`,
-        vscode.Uri.parse(uri),
-        at,
-        ...more,
-      );
-    } catch {
-      // The provider failed, which is not shown: the user did not ask for it.
-    }
-    this.#unanswered -= 1;
-    return answer;
+  #ask<T>(command: string, uri: string, { line, character }: Position, ...more: unknown[]): Promise<T | undefined> {
+    const of = [vscode.Uri.parse(uri), new vscode.Position(line, character), ...more];
+    return this.#requests.ask(command, () =>
+      vscode.commands.executeCommand<T>(`vscode.execute${command}Provider`, ...of),
+    );
   }
 
   async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]> {
