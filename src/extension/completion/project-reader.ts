@@ -1,13 +1,12 @@
 import * as vscode from 'vscode';
 import { HangingRequests } from '../../completion/context/hanging-requests.ts';
+import { isLibrary, MAX_SIGNATURE, readSignature } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
 
 const MAX_BYTES = 400_000;
-const LIBRARY = /(?:^|\/)node_modules\//;
-/** Characters of a signature, and members of a value. */
-const MAX_SIGNATURE = 400;
+/** Members of a value. */
 const MAX_MEMBERS = 40;
 /** Proposals that are no members. */
 const NO_MEMBERS = new Set([
@@ -62,8 +61,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
         'targetUri' in place
           ? [place.targetUri, place.targetSelectionRange ?? place.targetRange]
           : [place.uri, place.range];
-      const path = pathInFolder(target);
-      const library = path === undefined || LIBRARY.test(path);
+      const library = isLibrary(target, pathInFolder(target));
       return { uri: target.toString(), line: range.start.line, character: range.start.character, library };
     });
   }
@@ -72,10 +70,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     const hovers = await this.#ask<vscode.Hover[]>('Hover', uri, position);
     const texts = (hovers ?? []).flatMap(({ contents }) => contents);
     const markdown = texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
-    // The first block, without its language.
-    const [, block = ''] = markdown.split('```', 2);
-    const signature = block.slice(block.indexOf('\n') + 1, MAX_SIGNATURE).trim();
-    return signature === '' ? undefined : signature;
+    return readSignature(markdown, uri);
   }
 
   async expected({ uri, lineAt }: DocumentText, position: Position): Promise<readonly string[]> {
@@ -99,7 +94,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     const target = open?.uri ?? vscode.Uri.parse(uri);
     const path = pathInFolder(target);
-    if (path === undefined || LIBRARY.test(path) || this.#excluded(uri)) return undefined;
+    if (path === undefined || isLibrary(target, path) || this.#excluded(uri)) return undefined;
     if (open !== undefined) return documentView(open);
     try {
       const { mtime, size, type } = await vscode.workspace.fs.stat(target);
