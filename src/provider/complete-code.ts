@@ -87,9 +87,9 @@ function findDialect({ kind }: Endpoint): FimDialect {
 /** The URL for FIM requests: below the configured FIM URL, else the path that the vendor documents. */
 export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): string {
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
+  if (path === OLLAMA_PATH) return joinURL(withoutVersion(endpoint.fimURL ?? requireBase(endpoint)), path);
   if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);
   const base = requireBase(endpoint);
-  if (path === OLLAMA_PATH) return joinURL(withoutVersion(base), path);
   switch (dialect) {
     case 'svc':
       return joinURL(withoutVersion(base), `/fim${path}`);

@@ -16,9 +16,9 @@ const CHANNELS = ['<|channel|>', '<|start|>assistant<|channel|>'];
 /** Maximum length of the head of a channel. */
 const MAX_HEAD = 200;
 /** A closing tag whose opening tag is part of the prompt. In backticks, it is text. */
-const ORPHAN = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])/;
+const ORPHAN = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])/g;
 /** The same at the end of a line. In the middle of a line, a text may talk about the tag. */
-const ORPHAN_LINE = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])(?=[ \t]*\n)/;
+const ORPHAN_LINE = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])(?=[ \t]{0,16}\n)/g;
 /** The end of a channel, or the head of the next one. */
 const CHANNEL_END = /<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)/;
 const CHANNEL_TOKENS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
@@ -33,7 +33,9 @@ const BARE_NEXT = /^(?:analysis|commentary|final)(?! to=)/;
 const BARE_HEAD = /^(?:assistant)?(?:analysis|commentary|final)(?: t?o?)?$/;
 const BARE_END = /assistant(?=analysis|commentary|final)/;
 /** The end of reasoning whose first word is missing too. */
-const BARE_ORPHAN = /(?<=[\s.!?…)\]}])assistantfinal(?=[^\s.,;:'"”)`])/;
+const BARE_ORPHAN = /(?<=[\s.!?…)\]}])assistantfinal(?=[^\s.,;:'"”)`])/g;
+/** More characters than any of these ends has, with those around it. */
+const LONGEST_ORPHAN = 40;
 const BARE_NAMES = ['analysis', 'commentary', 'final'];
 const BARE_ENDS = BARE_NAMES.map((name) => `assistant${name}`);
 
@@ -51,8 +53,11 @@ export interface TextPiece {
 type State =
   /** Before the answer's text: a block of reasoning may start. */
   | { readonly name: 'start' }
-  /** The answer may have started inside a block. All of it is kept until the end is known. */
-  | { readonly name: 'held' }
+  /**
+   * The answer may have started inside a block. All of it is kept until the end is known.
+   * `tail`: the end of it that may have the closing tag; `undefined`: it has none.
+   */
+  | { readonly name: 'held'; readonly tail: string | undefined }
   | { readonly name: 'block'; readonly kind: TextPiece['kind']; readonly end: RegExp; readonly ends: readonly string[] }
   | { readonly name: 'text' };
 
@@ -91,6 +96,9 @@ export class ReasoningSplitter {
   push(text: string): readonly TextPiece[] {
     if (this.#state === TEXT) return text === '' ? [] : [{ kind: 'text', text }];
     this.#buffer += text;
+    if (this.#state.name === 'held' && this.#state.tail !== undefined) {
+      this.#state = { name: 'held', tail: this.#state.tail + text };
+    }
     const pieces: TextPiece[] = [];
     while (this.#step(pieces));
     return pieces;
@@ -113,7 +121,7 @@ export class ReasoningSplitter {
     const state = this.#state;
     if (state.name === 'start') return this.#start(pieces);
     if (state.name === 'block') return this.#block(state, pieces);
-    if (state.name === 'held') return this.#held(pieces);
+    if (state.name === 'held') return state.tail !== undefined && this.#held(state.tail, pieces);
     this.#emit(pieces, 'text', this.#buffer);
     this.#buffer = '';
     return false;
@@ -136,7 +144,7 @@ export class ReasoningSplitter {
       return true;
     }
     if (text === '' || mayOpen(text) || (this.#bare && mayOpenBare(text, this.#afterBare))) return false;
-    if (this.#startsInside !== 'no' && !this.#afterBlock) this.#state = { name: 'held' };
+    if (this.#startsInside !== 'no' && !this.#afterBlock) this.#state = { name: 'held', tail: this.#buffer };
     else {
       if (this.#afterBlock) this.#buffer = withoutBlankLines(this.#buffer);
       this.#state = TEXT;
@@ -144,13 +152,25 @@ export class ReasoningSplitter {
     return this.#step(pieces);
   }
 
-  #held(pieces: TextPiece[]): boolean {
+  #held(tail: string, pieces: TextPiece[]): boolean {
+    const before = this.#buffer.length - tail.length;
+    // The first character of a shortened tail only tells what is before a tag.
+    const from = before === 0 ? 0 : 1;
     const found =
-      (this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE).exec(this.#buffer) ??
-      (this.#bare ? BARE_ORPHAN.exec(this.#buffer) : null);
-    if (found === null || isInFence(this.#buffer.slice(0, found.index))) return false;
-    this.#emit(pieces, 'reasoning', this.#buffer.slice(0, found.index).trim());
-    this.#close(found.index + found[0].length);
+      findFrom(this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE, tail, from) ??
+      (this.#bare ? findFrom(BARE_ORPHAN, tail, from) : null);
+    if (found === null) {
+      this.#state = { name: 'held', tail: tail.slice(-LONGEST_ORPHAN) };
+      return false;
+    }
+    const at = before + found.index;
+    const reasoning = this.#buffer.slice(0, at);
+    if (isInFence(reasoning)) {
+      this.#state = { name: 'held', tail: undefined };
+      return false;
+    }
+    this.#emit(pieces, 'reasoning', reasoning.trim());
+    this.#close(at + found[0].length);
     return true;
   }
 
@@ -236,8 +256,14 @@ function withoutBlankLines(text: string): string {
 
 /** The answer after a closing tag without an opening one; `undefined`: the text has none. */
 export function afterOrphanTag(text: string): string | undefined {
-  const found = ORPHAN.exec(text);
+  const found = findFrom(ORPHAN, text, 0);
   return found === null ? undefined : text.slice(found.index + found[0].length);
+}
+
+/** @param pattern with the flag `g`. */
+function findFrom(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from;
+  return pattern.exec(text);
 }
 
 function isInFence(text: string): boolean {

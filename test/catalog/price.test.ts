@@ -101,6 +101,23 @@ describe('prices of answers', () => {
     assert.equal(price('openai/gpt-5.5', { input: 300_000, output: 0 }), 3);
   });
 
+  it('prices: a price that a tier of the configuration lacks is that of the model', async () => {
+    const cost = { input: 2, output: 12, cache_read: 0.2, context_over_200k: { input: 4 } };
+    const models = { m: { cost }, out: { cost: { ...cost, context_over_200k: { output: 18 } } } };
+    const registry = await registryOf({
+      own: { options: { baseURL: 'http://127.0.0.1:1/v1', apiKey: 'k' }, models },
+      openai: { ...KEY, models: { 'gpt-5.5': { cost: { context_over_200k: { input: 20 } } } } },
+    });
+    const price = (ref: string, usage: Usage) =>
+      toNano(computePrice(registry.find(ref)?.cost ?? assert.fail(ref), usage)) / 1e9;
+    const usage = { input: 300_000, output: 10_000, cacheRead: 100_000 };
+    assert.equal(price('own/m', usage), 0.94);
+    assert.equal(price('own/out', usage), 0.6);
+    const { output } = registry.find('openai/gpt-5.5')?.cost ?? assert.fail();
+    assert.ok(output > 0);
+    assert.equal(price('openai/gpt-5.5', { input: 300_000, output: 10_000 }), 6 + output / 100);
+  });
+
   it('prices: models.dev’s tiers, modes, audio and reasoning are read', () => {
     const mode = (body: object, cost: object) => ({ cost, provider: { body } });
     const models = {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { enclosingFunction, findCodeNames } from '../../src/completion/context/code-names.ts';
+import { HangingRequests } from '../../src/completion/context/hanging-requests.ts';
 import { findImports } from '../../src/completion/context/import-paths.ts';
+import { isLibrary, readSignature } from '../../src/completion/context/library-signature.ts';
 import { ProjectDeclarations } from '../../src/completion/context/project-declarations.ts';
 import type { DeclaredAt, ProjectReader } from '../../src/completion/context/project-reader.ts';
 import type { DocumentText } from '../../src/completion/document/document-text.ts';
@@ -198,6 +200,24 @@ export const a = (options: Options) => {
     assert.equal(reader.asked.filter((each) => each === 'signature debounce').length, 1);
   });
 
+  it('declarations: a signature that arrives late is used by the next search', async () => {
+    const reader = new TestReader();
+    reader.answer = library('debounce');
+    let answer = (_: string) => {};
+    reader.signature = () =>
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+    const { found, search } = await find(reader, 'src/a.ts', USER);
+    assert.deepEqual(found, []);
+    answer('function debounce(): void');
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      (await search()).map(({ text }) => text),
+      ['function debounce(): void'],
+    );
+  });
+
   it('declarations: no signature is asked for if a name is declared in a file of the project that must not be sent', async () => {
     const reader = new TestReader();
     reader.answer = (name, of) => (name === 'KEY' && of === 'name' ? [at('secrets/key.ts', 0)] : []);
@@ -217,6 +237,19 @@ export const a = (options: Options) => {
   });
 
   for (const call of ['signature', 'expected'] as const) {
+    it(`declarations: a search ends although the language never answers ${call}`, async () => {
+      const reader = new TestReader();
+      reader.expects = ['debounce(work: () => void)'];
+      reader.signatures = { debounce: 'function debounce(work: () => void): void' };
+      reader.answer = library('debounce');
+      reader[call] = () => new Promise<never>(() => undefined);
+      const { found } = await find(reader, 'src/b.ts', USER);
+      assert.deepEqual(
+        found.map(({ kind }) => kind),
+        [call === 'signature' ? 'expected' : 'declaration'],
+      );
+    });
+
     it(`declarations: a language that never answers ${call} does not keep the others back`, async () => {
       const reader = new TestReader();
       reader.answer = (name, of) => (name === 'build' ? [at('src/html.ts', 0)] : library('debounce')(name, of));
@@ -231,6 +264,85 @@ export const a = (options: Options) => {
       assert.ok((await finding).some(({ path }) => path === 'src/html.ts'));
     });
   }
+});
+
+describe('answers of the language', () => {
+  it('requests: a provider that hangs gets no more, and other kinds of requests do', async () => {
+    const requests = new HangingRequests();
+    const asked: string[] = [];
+    const ask = (kind: string, answer: Promise<string>) =>
+      requests.ask(kind, () => {
+        asked.push(kind);
+        return answer;
+      });
+    let answerAll = (_: string) => {};
+    const hanging = new Promise<string>((resolve) => {
+      answerAll = resolve;
+    });
+    const waiting = Array.from({ length: 20 }, () => ask('Hover', hanging));
+    assert.equal(asked.length, 6);
+    assert.equal(await ask('Definition', Promise.resolve('here')), 'here');
+    assert.equal(await ask('Definition', Promise.reject(new Error('failed'))), undefined);
+    answerAll('late');
+    await Promise.all(waiting);
+    assert.equal(await ask('Hover', Promise.resolve('again')), 'again');
+  });
+
+  const LIBRARIES = [
+    '/home/a/.cache/typescript/5.9/node_modules/@types/node/fs.d.ts',
+    '/usr/share/code/resources/app/extensions/node_modules/typescript/lib/lib.dom.d.ts',
+    '/home/a/.vscode/extensions/ms-python.vscode-pylance-2026.1.1/dist/typeshed-fallback/stdlib/json/__init__.pyi',
+    '/usr/lib/python3.12/json/__init__.py',
+    '/c:/Users/a/AppData/Local/Programs/Python/Python312/Lib/json/__init__.py',
+    '/home/a/venv/lib/python3.12/site-packages/requests/api.py',
+    '/usr/local/go/src/fmt/print.go',
+    '/c:/Program Files/Go/src/fmt/print.go',
+    '/opt/homebrew/Cellar/go/1.26.1/libexec/src/fmt/print.go',
+    '/home/a/go/pkg/mod/github.com/b/c@v1.2.3/c.go',
+    '/home/a/.cargo/registry/src/index.crates.io-1/serde-1.0.0/src/lib.rs',
+    '/home/a/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/option.rs',
+    '/var/lib/gems/3.2.0/gems/rack-3.0.0/lib/rack.rb',
+    '/usr/include/stdio.h',
+  ];
+  const OTHERS = [
+    '/home/a/other-repo/config.ts',
+    '/home/a/other-repo/types/config.d.ts',
+    '/home/a/other-repo/lib/config.py',
+    '/home/a/go/src/example.com/other/config.go',
+    '/home/a/other-repo/gems/own/config.rb',
+    '/home/a/node_modules.ts',
+  ];
+  it('libraries: packages, stubs and standard libraries, but no other files outside of the workspace', () => {
+    for (const path of LIBRARIES) assert.ok(isLibrary({ scheme: 'file', path }, undefined), path);
+    for (const path of OTHERS) assert.ok(!isLibrary({ scheme: 'file', path }, undefined), path);
+    assert.ok(isLibrary({ scheme: 'jdt', path: '/java.base/java.util/List.class' }, undefined));
+    assert.ok(!isLibrary({ scheme: 'untitled', path: 'Untitled-1' }, undefined));
+    const inside = (path: string) => isLibrary({ scheme: 'file', path: `/usr/lib/python3/work/${path}` }, path);
+    assert.ok(inside('node_modules/a/index.d.ts') && inside('.venv/lib/python3.12/site-packages/a.py'));
+    assert.ok(!inside('typings/a.pyi') && !inside('src/a.py'));
+  });
+
+  const HOVERS: readonly (readonly [hover: string, path: string, signature: string | undefined])[] = [
+    ['```typescript\nconst TOKEN: "abc\\"def"\n```\nText', 'a.ts', 'const TOKEN: "…"'],
+    [
+      "```typescript\n(alias) const A: `a${string}b`, B: 'b'\nimport A\n```",
+      'a.ts',
+      '(alias) const A: "…", B: "…"\nimport A',
+    ],
+    [
+      "```python\n(function) def f(key: str = 's3cr3t') -> None\n```",
+      'a.py',
+      '(function) def f(key: str = "…") -> None',
+    ],
+    [`\`\`\`typescript\nconst A: "${'s3cr3t'.repeat(100)}"\n\`\`\``, 'a.ts', 'const A: "…"'],
+    ['```typescript\nconst A: "s3cr3t\n```', 'a.ts', 'const A: "…"'],
+    ["```rust\npub fn f<'a>(x: &'a str) -> &'a str\n```", 'a.rs', "pub fn f<'a>(x: &'a str) -> &'a str"],
+    ['```rust\nconst A: &\'static str = "s3cr3t"\n```', 'a.rs', 'const A: &\'static str = "…"'],
+    ['no code', 'a.ts', undefined],
+  ];
+  it('signatures: of a hover, the first block of code, without the text of strings', () => {
+    for (const [hover, path, signature] of HOVERS) assert.equal(readSignature(hover, path), signature, hover);
+  });
 });
 
 describe('names around the caret', () => {

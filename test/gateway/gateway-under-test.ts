@@ -59,6 +59,8 @@ export interface TestGatewayOptions {
   readonly tellsWindows?: boolean;
   /** Milliseconds of silence before a heartbeat. */
   readonly heartbeatMs?: number;
+  /** Variables of the environment for connections to providers. Default: those of the process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One provider for each format, `chat/m`, `messages/m` and `responses/m`, all at the simulated upstream. */
@@ -90,7 +92,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const lines: string[] = [];
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
   const log: Log = { debug: write, info: write, warn: write, error: write };
-  const transport = undiciTransport();
+  const transport = undiciTransport(options.env === undefined ? {} : { env: options.env });
   const { dispatcher, fetch: send } = transport;
   const input = { settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
   const parts = state.gateway(input);

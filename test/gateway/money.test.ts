@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { deflateSync } from 'node:zlib';
+import { proxyServer } from '../upstream/proxy-server.ts';
 import type { ReceivedRequest } from '../upstream/upstream.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import type { NewKey } from './state-under-test.ts';
@@ -90,8 +93,15 @@ function answer(usage: object | undefined, members: object = {}) {
 
 describe('money', () => {
   let gateway: TestGateway;
+  let close: () => void;
   before(async () => {
+    const proxy = proxyServer();
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    close = () => void proxy.close().closeAllConnections();
     gateway = await startTestGateway({
+      env: { HTTP_PROXY: `http://127.0.0.1:${port}` },
       config: (url) => {
         const models = {
           m: {
@@ -112,8 +122,9 @@ describe('money', () => {
           },
         };
         const { chat, ...others } = providers(url);
-        // Their answers state what they cost.
-        const stating = { openrouter: chat, perplexity: chat, xai: chat };
+        // Their answers state what they cost, at the vendors' own hosts.
+        const at = (host: string) => JSON.parse(JSON.stringify(chat).replaceAll('127.0.0.1', host));
+        const stating = { openrouter: chat, perplexity: at('api.perplexity.ai'), grok: at('api.x.ai'), xai: chat };
         const all = Object.entries({ chat, ...others, ...stating }).map(([id, provider]) => {
           return [id, { ...JSON.parse(JSON.stringify(provider)), models }];
         });
@@ -121,7 +132,10 @@ describe('money', () => {
       },
     });
   });
-  after(() => gateway.close());
+  after(async () => {
+    await gateway.close();
+    close();
+  });
   afterEach(() => gateway.upstream.respond(undefined));
 
   const last = () => gateway.rows().at(-1) ?? assert.fail('no row');
@@ -194,7 +208,10 @@ describe('money', () => {
     ['openrouter', { ...CHAT, cost: 0.5 }, {}, 0.5],
     ['perplexity', { ...CHAT, cost: { request_cost: 0.006, total_cost: 0.0073 }, num_search_queries: 3 }, {}, 0.0073],
     ['chat', { ...CHAT, cost: { request_cost: 0.006, total_cost: 0.0073 }, num_search_queries: 3 }, {}, 0.15],
-    ['xai', { ...CHAT, cost_in_usd_ticks: 37_756_000, server_side_tool_usage_details: USES }, {}, 0.003_775_6],
+    ['grok', { ...CHAT, cost_in_usd_ticks: 37_756_000, server_side_tool_usage_details: USES }, {}, 0.003_775_6],
+    ['xai', { ...CHAT, cost_in_usd_ticks: 37_756_000, server_side_tool_usage_details: USES }, {}, 0.15],
+    ['openrouter', { ...CHAT, cost: 0 }, {}, 0.12],
+    ['grok', { ...CHAT, cost_in_usd_ticks: 0, server_side_tool_usage_details: USES }, {}, 0.15],
     ['xai', { ...CHAT, cost_in_usd_ticks: null, server_side_tool_usage_details: USES }, {}, 0.15],
     ['chat', { ...CHAT, cost_in_usd_ticks: 37_756_000 }, {}, 0.12],
     ['responses', { ...OPENAI, server_side_tool_usage_details: USES }, {}, 0.15],

@@ -100,6 +100,15 @@ describe('completeCode', () => {
     });
   });
 
+  it('completeCode: Ollama’s own path is not below the version of a FIM base URL', async () => {
+    for (const fim of ['ollama-generate', 'template-codestral'] as const) {
+      for (const base of ['', '/', '/v1', '/v1/']) await run({ kind: 'ollama', fim, fimURL: `${upstream.url}${base}` });
+      await run({ kind: 'ollama', fim, fimURL: `${upstream.url}/api/generate` });
+    }
+    assert.deepEqual(new Set(upstream.requests.map(({ path }) => path)), new Set(['/api/generate']));
+    assert.equal(upstream.requests.length, 10);
+  });
+
   const CONTEXT = {
     path: 'src/own.ts',
     context: [

@@ -2,15 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
@@ -21,6 +15,7 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { streamFrames } from '../upstream/answers.ts';
+import { proxyServer } from '../upstream/proxy-server.ts';
 import { ask, modelAt } from './test-model.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -38,33 +33,6 @@ async function listening(server: Server, open: Server[]): Promise<number> {
   await once(server, 'listening');
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** A forward proxy that also tunnels; `seen` gets the line of each request. Every host is this machine. */
-function proxyServer(seen: string[]): Server {
-  const server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    const target = new URL(request.url ?? '');
-    target.hostname = '127.0.0.1';
-    const { method, headers } = request;
-    const onward = httpRequest(target, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
-  });
-  server.on('connect', (request: IncomingMessage, socket: Socket) => {
-    seen.push(`CONNECT ${request.url}`);
-    const [, port = ''] = (request.url ?? '').split(':');
-    const onward = connect(Number(port), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      onward.pipe(socket).pipe(onward);
-    });
-    onward.on('error', () => socket.destroy());
-    socket.on('error', () => onward.destroy());
-  });
-  return server;
 }
 
 const models: Listener = (_request, response) => void response.end(JSON.stringify({ data: [{ id: 'one' }] }));

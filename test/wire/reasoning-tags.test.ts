@@ -3,6 +3,7 @@ import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { ReasoningSplitter, type StartsInside, withReasoningTags } from '../../src/wire/reasoning-tags.ts';
+import { assertLinear } from '../linear-time.ts';
 import { CONTEXT, writeFrames } from './format-pairs.ts';
 
 type Case = readonly [name: string, startsInside: StartsInside, text: string, reasoning: string, answer: string];
@@ -133,6 +134,43 @@ describe('reasoning in the text of an answer', () => {
       const other = new ReasoningSplitter('no');
       assert.equal(joined([...other.push(text), ...other.end()], 'text'), text, 'only of gpt-oss');
     });
+  }
+
+  const LONG = 'We think. '.repeat(20);
+  const LATE: readonly Case[] = [
+    ['at the end of a line', 'possibly', `${LONG}\n</think> \t\nc`, LONG.trim(), 'c'],
+    ['anywhere', 'probably', `${LONG}</thinking>c`, LONG.trim(), 'c'],
+    ['in backticks', 'probably', `${LONG}\`</think>\` ${LONG}</think>c`, `${LONG}\`</think>\` ${LONG}`.trim(), 'c'],
+    ['in backticks only', 'probably', `${LONG}\`</think>\`${LONG}`, '', `${LONG}\`</think>\`${LONG}`],
+    ['in a fence', 'probably', `${LONG}\n\`\`\`\n</think>\n${LONG}`, '', `${LONG}\n\`\`\`\n</think>\n${LONG}`],
+    ['a channel', 'probably', `${LONG}We do.assistantfinalc`, `${LONG}We do.`, 'c'],
+  ];
+  for (const [name, startsInside, text, reasoning, answer] of LATE) {
+    it(`reasoning tags: a closing tag after long reasoning: ${name}: split into pieces of each size`, () => {
+      for (let size = 1; size <= text.length; size++) {
+        const pieces = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
+        const splitter = new ReasoningSplitter(startsInside, true);
+        const found = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
+        assert.equal(joined(found, 'reasoning'), reasoning, String(size));
+        assert.equal(joined(found, 'text'), answer, String(size));
+      }
+    });
+  }
+
+  const REPEATED = { words: 'We think. ', tags: '`</think>` ', blanks: '</think> ', channels: '(assistantfinal. ' };
+  for (const [what, text] of Object.entries(REPEATED)) {
+    for (const startsInside of ['possibly', 'probably'] as const) {
+      it(`reasoning tags: kept text is read in linear time: ${what}, ${startsInside}`, () =>
+        assertLinear(
+          2_000,
+          (size) =>
+            `${LONG}${what === 'blanks' ? '\n```\n</think>' : ''}${text.repeat(size)}`.match(/[\s\S]{1,4}/g) ?? [],
+          (pieces) => {
+            const splitter = new ReasoningSplitter(startsInside, true);
+            for (const piece of pieces) splitter.push(piece);
+          },
+        ));
+    }
   }
 
   it('reasoning tags: reasoning arrives before its end', () => {

@@ -1,6 +1,6 @@
 import { defined, mergeDeep } from '../../base/json.ts';
 import { FIELD_OPTIONS, requestFields } from '../../config/schema/option-names.ts';
-import type { ModelCost, ModelSettings } from '../../config/settings/configured-model.ts';
+import type { ConfiguredTier, ModelCost, ModelSettings, PriceTier } from '../../config/settings/configured-model.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../config/settings/configured-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { revealOptions } from '../../config/settings/secret.ts';
@@ -271,17 +271,22 @@ function mergeCost(
   settings: ModelSettings | undefined,
   known: CatalogModel | undefined,
 ): Model['cost'] {
-  const own = settings?.cost;
   const listed = known?.cost;
-  if (own === undefined) return listed && withVendorPrices(provider, listed);
-  if (listed === undefined) return withVendorPrices(provider, isWhole(own) ? own : { input: 0, output: 0, ...own });
-  const { tiers: _, served: __, ...rates } = listed;
+  if (settings?.cost === undefined) return listed && withVendorPrices(provider, listed);
+  const { tiers, ...own } = settings.cost;
+  const { tiers: _, served: __, ...rates } = listed ?? { input: 0, output: 0 };
   const replaced = own.input !== undefined || own.output !== undefined;
-  const merged = { ...(replaced ? rates : listed), ...own };
-  if (!replaced && own.served !== undefined) merged.served = { ...listed.served, ...own.served };
-  return withVendorPrices(provider, merged);
+  const merged: ModelCost = { ...(replaced ? rates : (listed ?? rates)), ...own };
+  const served = replaced || own.served === undefined ? own.served : { ...listed?.served, ...own.served };
+  return withVendorPrices(provider, {
+    ...merged,
+    ...(served === undefined ? {} : { served }),
+    ...(tiers === undefined ? {} : { tiers: tiers.map((tier) => wholeTier(tier, merged)) }),
+  });
 }
 
-function isWhole(cost: Partial<ModelCost>): cost is ModelCost {
-  return cost.input !== undefined && cost.output !== undefined;
+/** A tier without a price for the input or the output changes only the prices that it has. */
+function wholeTier(tier: ConfiguredTier, { tiers: _, served: __, fees: ___, ...rates }: ModelCost): PriceTier {
+  const { input, output } = tier;
+  return input === undefined || output === undefined ? { ...rates, ...tier } : { ...tier, input, output };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
@@ -12,6 +13,9 @@ const NAMES = 48;
 const AT_A_TIME = 3;
 /** Characters of the outline of one type. */
 const OUTLINE = 1_100;
+
+/** Milliseconds for an answer without which the others are used. */
+const LIMIT_MS = 300;
 
 interface Found {
   readonly document: DocumentText;
@@ -34,7 +38,7 @@ const INDEXED = 64;
 interface Answer {
   readonly places: readonly DeclaredAt[];
   /** Of a name in a library. */
-  readonly signature: string | undefined;
+  signature: string | undefined;
   readonly until: number;
   readonly retryMs: number;
 }
@@ -70,7 +74,10 @@ export class ProjectDeclarations {
     report(search.snippets());
     const scope = `${document.uri} ${enclosingFunction(document, position)}`;
     const queue = names.slice(0, NAMES);
-    const expect = async () => search.addExpected(await this.#reader.expected(document, position));
+    const expect = async () => {
+      const expected = this.#reader.expected(document, position);
+      search.addExpected((await Promise.race([expected, sleep(LIMIT_MS, undefined)])) ?? []);
+    };
     const work = async () => {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
@@ -92,15 +99,21 @@ export class ProjectDeclarations {
     const found = await this.#reader.declarations(uri, name, of);
     const places = found.filter((place) => place.uri !== uri);
     const inLibrary = of === 'name' && places.length > 0 && places.every(({ library }) => library === true);
-    const signature = inLibrary ? await this.#reader.signature(uri, name) : undefined;
     // At opening, the declaration of an import can be the import itself.
     const retryMs =
       places.length > 0 ? KEPT_MS : known === undefined ? FIRST_RETRY_MS : Math.min(LAST_RETRY_MS, known.retryMs * 2);
     this.#answers.delete(key);
-    const answer = { places, signature, until: now + retryMs, retryMs };
+    const answer: Answer = { places, signature: undefined, until: now + retryMs, retryMs };
     this.#answers.set(key, answer);
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > KEPT_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
+    if (inLibrary) {
+      const signed = this.#reader.signature(uri, name).then((signature) => {
+        answer.signature = signature;
+      });
+      // A later one is for the next search.
+      await Promise.race([signed, sleep(LIMIT_MS)]);
+    }
     return answer;
   }
 }

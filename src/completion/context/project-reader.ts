@@ -3,7 +3,7 @@ import type { DocumentText, Position } from '../document/document-text.ts';
 /** The start of the name of a declaration. */
 export interface DeclaredAt extends Position {
   readonly uri: string;
-  /** It is in a library: the file is no context, but its signatures are public. */
+  /** It is in a library (library-signature.ts): the file is no context, but its signatures are public. */
   readonly library?: boolean;
 }
 

@@ -114,7 +114,7 @@ const NAME =
 /** After the name: the closing quote of a key, a type, a comma between arguments, then `:`, `=`, `:=` or `=>`. */
 const TYPE =
   "(?:\\s{0,4}:\\s{0,4}[\\w&<>\\[\\]'?. |]{1,40}?(?=\\s{0,4}=)|\\s{1,4}(?:string|&str|text|varchar)(?=\\s{0,4}=)|\\[\\d{0,6}\\])?";
-const ASSIGN = '["\'`]?\\]?' + TYPE + '\\s{0,8}(?:=>|:=|[:=]|,(?=\\s{0,8}["\'`]))\\s{0,8}';
+const ASSIGN = `["'\`]?\\]?${TYPE}\\s{0,8}(?:=>|:=|[:=]|,(?=\\s{0,8}["'\`]))\\s{0,8}`;
 
 /** A line in which a pattern of `NAMED` can match. */
 export const NAMING_LINE = new RegExp(

@@ -45,6 +45,9 @@ export interface PriceTier extends Rates {
   readonly above: number;
 }
 
+/** A tier in the configuration. A price that it lacks is that of the model. */
+export type ConfiguredTier = Partial<Rates> & Pick<PriceTier, 'above'>;
+
 /** How the prices change: all by a factor, or to these prices (USD per million tokens). */
 export interface ServedPrices extends Partial<Rates> {
   readonly factor?: number;
@@ -73,7 +76,7 @@ export interface ModelSettings {
   readonly edit?: string | undefined;
   readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] } | undefined;
   readonly limit?: ModelLimit | undefined;
-  readonly cost?: Partial<ModelCost> | undefined;
+  readonly cost?: (Partial<Omit<ModelCost, 'tiers'>> & { readonly tiers?: readonly ConfiguredTier[] }) | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: ReadonlyMap<string, Credential> | undefined;
   readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> } | undefined;

@@ -1,5 +1,11 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
-import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type PriceTier } from './configured-model.ts';
+import {
+  type ConfiguredTier,
+  MODALITIES,
+  type Modality,
+  type ModelLimit,
+  type ModelSettings,
+} from './configured-model.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
 import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
@@ -97,16 +103,13 @@ function readRates(fields: JsonObject) {
 }
 
 /** models.dev and opencode: prices of requests with more than 200,000 tokens of input. */
-function readLongContext(value: unknown): readonly PriceTier[] | undefined {
+function readLongContext(value: unknown): readonly ConfiguredTier[] | undefined {
   return isObject(value) ? readTiers([{ ...value, above: 200_000 }]) : undefined;
 }
 
-function readTiers(value: unknown): readonly PriceTier[] | undefined {
+function readTiers(value: unknown): readonly ConfiguredTier[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  const tiers = value.filter(isObject).map((tier) => {
-    const { input = 0, output = 0, ...rest } = readRates(tier);
-    return { ...rest, input, output, above: number(tier.above) ?? 0 };
-  });
+  const tiers = value.filter(isObject).map((tier) => ({ ...readRates(tier), above: number(tier.above) ?? 0 }));
   return tiers.sort((a, b) => a.above - b.above);
 }
 

@@ -1,14 +1,12 @@
 import * as vscode from 'vscode';
+import { HangingRequests } from '../../completion/context/hanging-requests.ts';
+import { isLibrary, MAX_SIGNATURE, readSignature } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
 
-/** So many unanswered requests show that a language server hangs. It gets no more until it answers. */
-const MAX_UNANSWERED = 6;
 const MAX_BYTES = 400_000;
-const LIBRARY = /(?:^|\/)node_modules\//;
-/** Characters of a signature, and members of a value. */
-const MAX_SIGNATURE = 400;
+/** Members of a value. */
 const MAX_MEMBERS = 40;
 /** Proposals that are no members. */
 const NO_MEMBERS = new Set([
@@ -26,7 +24,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   /** Address -> language, latest last. */
   readonly #visited = new Map<string, string>();
   readonly #watch: vscode.Disposable;
-  #unanswered = 0;
+  readonly #requests = new HangingRequests();
 
   /** @param excluded true: the file must not be sent. */
   constructor(excluded: (uri: string) => boolean) {
@@ -48,28 +46,11 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     return Date.now();
   }
 
-  async #ask<T>(
-    command: string,
-    uri: string,
-    { line, character }: Position,
-    ...more: unknown[]
-  ): Promise<T | undefined> {
-    if (this.#unanswered >= MAX_UNANSWERED) return undefined;
-    this.#unanswered += 1;
-    let answer: T | undefined;
-    try {
-      const at = new vscode.Position(line, character);
-      answer = await vscode.commands.executeCommand<T>(
-        `vscode.execute${command}Provider`,
-        vscode.Uri.parse(uri),
-        at,
-        ...more,
-      );
-    } catch {
-      // The provider failed, which is not shown: the user did not ask for it.
-    }
-    this.#unanswered -= 1;
-    return answer;
+  #ask<T>(command: string, uri: string, { line, character }: Position, ...more: unknown[]): Promise<T | undefined> {
+    const of = [vscode.Uri.parse(uri), new vscode.Position(line, character), ...more];
+    return this.#requests.ask(command, () =>
+      vscode.commands.executeCommand<T>(`vscode.execute${command}Provider`, ...of),
+    );
   }
 
   async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]> {
@@ -80,8 +61,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
         'targetUri' in place
           ? [place.targetUri, place.targetSelectionRange ?? place.targetRange]
           : [place.uri, place.range];
-      const path = pathInFolder(target);
-      const library = path === undefined || LIBRARY.test(path);
+      const library = isLibrary(target, pathInFolder(target));
       return { uri: target.toString(), line: range.start.line, character: range.start.character, library };
     });
   }
@@ -90,10 +70,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     const hovers = await this.#ask<vscode.Hover[]>('Hover', uri, position);
     const texts = (hovers ?? []).flatMap(({ contents }) => contents);
     const markdown = texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
-    // The first block, without its language.
-    const [, block = ''] = markdown.split('```', 2);
-    const signature = block.slice(block.indexOf('\n') + 1, MAX_SIGNATURE).trim();
-    return signature === '' ? undefined : signature;
+    return readSignature(markdown, uri);
   }
 
   async expected({ uri, lineAt }: DocumentText, position: Position): Promise<readonly string[]> {
@@ -117,7 +94,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     const target = open?.uri ?? vscode.Uri.parse(uri);
     const path = pathInFolder(target);
-    if (path === undefined || LIBRARY.test(path) || this.#excluded(uri)) return undefined;
+    if (path === undefined || isLibrary(target, path) || this.#excluded(uri)) return undefined;
     if (open !== undefined) return documentView(open);
     try {
       const { mtime, size, type } = await vscode.workspace.fs.stat(target);

@@ -3,6 +3,7 @@ import type { Endpoint, Model } from '../../catalog/model.ts';
 import { chargedPrices, computePrice } from '../../catalog/price.ts';
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { EstimateReason } from '../../protocol/admin-api/estimate-reason.ts';
+import { servedBy } from '../../provider/profile/rules.ts';
 import type { Usage } from '../../wire/event.ts';
 import { textTokens } from '../../wire/prompt-size.ts';
 import type { Caller } from '../dispatch/caller.ts';
@@ -31,7 +32,7 @@ export interface Accounting extends Pick<Models, 'settings' | 'registry'> {
 /** An answer and the requested model. */
 export interface Metered extends RelayedAnswer {
   readonly model: Pick<Model, 'ref' | 'provider' | 'id' | 'cost'> & {
-    readonly endpoint: Pick<Endpoint, 'kind'>;
+    readonly endpoint: Pick<Endpoint, 'kind' | 'baseURL'>;
     readonly limit?: Model['limit'];
   };
   readonly byok: boolean;
@@ -166,12 +167,13 @@ interface Charged {
   readonly prices: string | undefined;
 }
 
-/** Providers whose answers state what they cost, with the fees of tools (`readReportedUsage`). */
-const STATES_COST: ReadonlySet<string> = new Set(['openrouter', 'perplexity', 'xai']);
+/** Hosts, besides OpenRouter's, whose answers state what they cost, with the fees of tools (`readReportedUsage`). */
+const STATES_COST = ['perplexity.ai', 'x.ai'];
 
 /**
- * USD; undefined if no price is known. The cost that a vendor of `STATES_COST` reports overrides our prices. Otherwise the price is
- * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
+ * USD; undefined if no price is known. The cost that OpenRouter or a host of `STATES_COST` reports overrides our prices,
+ * unless it is 0 for a model with a price: proxies write that. Otherwise the price is that of the model, or of the model
+ * that answered in its place if that is higher (docs/gateway.md).
  */
 function computeCost(
   deps: Accounting,
@@ -181,8 +183,8 @@ function computeCost(
   estimated: boolean,
 ): Charged {
   const own = model.cost && computePrice(model.cost, usage);
-  const states = model.endpoint.kind === 'openrouter' || STATES_COST.has(model.provider);
-  if (states && usage.cost !== undefined) {
+  const free = usage.cost === 0 && own !== undefined && own > 0;
+  if (usage.cost !== undefined && !free && (model.endpoint.kind === 'openrouter' || servedBy(model, [], STATES_COST))) {
     const charged = cappedCost(usage.cost, usage);
     if (charged < usage.cost) {
       const fields = { id: context.id, model: model.ref, cost: usage.cost, counted_cost: charged };

@@ -107,7 +107,7 @@ export function row<K extends keyof Rules>(rule: K, value: NonNullable<Rules[K]>
 
 /** Whether the provider has the id, or its address the host or a subdomain of it. */
 export function servedBy(
-  { endpoint, provider }: Pick<Model, 'provider'> & Pick<ModelIdentity, 'endpoint'>,
+  { endpoint, provider }: Pick<Model, 'provider'> & { readonly endpoint: Pick<Endpoint, 'baseURL'> },
   ids: readonly string[],
   hosts: readonly string[],
 ): boolean {
