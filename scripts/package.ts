@@ -10,7 +10,9 @@ const LIMIT = 1.5;
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const file = join(ROOT, `${name}-${version}.vsix`);
-execFileSync(process.execPath, [join(ROOT, 'node_modules', '@vscode', 'vsce', 'vsce'), 'package', '--out', file], {
+// All dependencies are in the bundles.
+const vsce = ['package', '--no-dependencies', '--out', file];
+execFileSync(process.execPath, [join(ROOT, 'node_modules', '@vscode', 'vsce', 'vsce'), ...vsce], {
   cwd: ROOT,
   stdio: 'inherit',
 });

@@ -89,6 +89,7 @@ describe('first run', () => {
       .waitFor({ state: 'detached' })
       .catch(() => undefined);
     await page.locator('.tab').waitFor({ state: 'detached' });
+    await waitForCaret(page, await webviewFrame(page, '.transcript .empty'));
     const text = readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8');
     assert.match(text, /"mine"/);
     assert.ok(!text.includes('sk-imported'), 'the key is in the file');
