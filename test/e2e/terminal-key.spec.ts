@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { tabInto } from '../host/person.ts';
 import { runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -46,6 +47,7 @@ describe('a key that was entered in VS Code', () => {
     await tabInto(page, frame.locator('#key'), KEY);
     await frame.locator('#save').click();
     await page.locator('.tab').waitFor({ state: 'detached' });
+    await waitForCaret(page, await webviewFrame(page, '.transcript .empty'));
     await runCommand(page, 'Terminal: Create New Terminal');
     await page.locator('.terminal.xterm').waitFor();
     const out = join(dirname(harness.workspace), 'models.txt');
