@@ -58,16 +58,29 @@ export class BudgetLeases implements SharedBudgets {
   share(id: string): BudgetShare {
     const found = this.#shares.get(id);
     if (found !== undefined) return found;
-    const { wake, lostAt, usableMs = USABLE_MS } = this.#options;
+    const { wake, lostAt } = this.#options;
     const changed = () => {
       this.#changed.add(id);
       wake();
     };
-    const usable = () => performance.now() - this.answeredAt < usableMs;
-    const share = new BudgetShare(usable, changed, () => grantsSoon(lostAt()));
+    const share = new BudgetShare(
+      () => this.usable,
+      changed,
+      () => grantsSoon(lostAt()),
+    );
     this.#shares.set(id, share);
     // Nothing is leased for a key that no one uses: its first request requests a lease.
     return share;
+  }
+
+  /** Whether leases may be spent: the store answered not long ago. */
+  get usable(): boolean {
+    return performance.now() - this.answeredAt < (this.#options.usableMs ?? USABLE_MS);
+  }
+
+  /** All leases are lost. */
+  forget(): void {
+    for (const share of this.#shares.values()) share.forget();
   }
 
   /**

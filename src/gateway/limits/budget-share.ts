@@ -92,6 +92,12 @@ export class BudgetShare {
     this.waits.granted();
   }
 
+  /** The leases are lost. What was spent counts with the next grant. */
+  forget(): void {
+    for (const [start, { used }] of this.#windows) this.#early.set(start, used);
+    this.#windows.clear();
+  }
+
   /** Must be called when a lease was requested. */
   requested(): void {
     this.needed = 0;

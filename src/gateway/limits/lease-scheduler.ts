@@ -39,15 +39,33 @@ export class LeaseScheduler {
     const { lostAt = () => undefined, usableMs, unusedMs, reportMs, minuteMs } = options;
     this.#timer = new EarliestTimer(() => {
       this.#renewedAt = performance.now();
-      if (lostAt() === undefined) void this.renew(false);
+      // Without a heartbeat for so long, peers may have been granted the leases. The next one tells.
+      if (lostAt() === undefined && this.budgets.usable) void this.renew(false);
     });
     this.budgets = new BudgetLeases({ wake: () => this.#wake(0), lostAt, ...defined({ usableMs, unusedMs }) });
-    this.rates = new RateLeases({ wake: (delay) => this.#wake(delay), lostAt, ...defined({ reportMs, minuteMs }) });
+    this.rates = new RateLeases({
+      wake: (delay) => this.#wake(delay),
+      lostAt,
+      ...defined({ usableMs, reportMs, minuteMs }),
+    });
   }
 
   attach(gateway: LeasingGateway): void {
     this.#gateway = gateway;
     this.#wake(0);
+  }
+
+  /** The store answered a heartbeat that was sent at this time of the monotonic clock. */
+  answered(at: number): void {
+    if (!this.rates.usable) this.rates.forget();
+    this.budgets.answeredAt = at;
+    this.rates.answeredAt = at;
+  }
+
+  /** Peers may have been granted the leases of this process. The next round requests others. */
+  forget(): void {
+    this.budgets.forget();
+    this.rates.forget();
   }
 
   /** Peers need more of these: windows of budgets by `windowId`, and rates. */

@@ -83,8 +83,8 @@ PRAGMA main.wal_checkpoint;
 `;
 
 /**
- * The clock stands still while the machine sleeps, so no worker takes its peers as ended when it wakes up. All processes of
- * the machine have the same.
+ * All processes of the machine have the same clock. On macOS and Windows it goes on while the machine sleeps: workers that
+ * wake up have lost their leases, as one that was stopped.
  */
 const within = (milliseconds: string) => `r.seen_at BETWEEN monotonic_ms() - ${milliseconds} AND monotonic_ms()`;
 
@@ -131,6 +131,12 @@ const LEASES_FAIL = {
   failed: 'leases of budgets and rates can’t be renewed',
   answered: 'leases of budgets and rates are renewed again',
 };
+
+interface Heartbeat {
+  readonly lost: boolean;
+  readonly windows: ReadonlySet<string>;
+  readonly rates: ReadonlySet<string>;
+}
 
 export interface LocalLeasesInput {
   /** The file of the leases. All workers on one state have the same. */
@@ -214,9 +220,10 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   async renew(): Promise<void> {
     const at = performance.now();
     try {
-      const [windows, rates] = this.#run(this.#sendHeartbeat());
+      const { lost, windows, rates } = this.#run(this.#sendHeartbeat());
+      if (lost) this.#leases.forget();
       this.#leases.inDemand(windows, rates);
-      this.#leases.budgets.answeredAt = at;
+      this.#leases.answered(at);
     } catch (thrown) {
       return this.#failed(thrown);
     }
@@ -270,21 +277,26 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     yield* this.#sendHeartbeat();
   }
 
-  /** @returns the windows and rates of which a peer needs more. */
-  *#sendHeartbeat(): Steps<readonly [windows: ReadonlySet<string>, rates: ReadonlySet<string>]> {
+  /** @returns whether peers may have been granted the leases of this worker; and of which windows and rates a peer needs more. */
+  *#sendHeartbeat(): Steps<Heartbeat> {
+    const own = [this.#input.replica];
+    const live = yield* run(`SELECT 1 FROM replicas r WHERE r.id = ?1 AND ${LOCAL.live}`, own);
+    const lost = live.length === 0;
+    if (lost) yield* this.#deleteLeases();
     yield* run(
       `INSERT INTO replicas (id, seen_at) VALUES (?1, ${LOCAL.now})
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-      [this.#input.replica],
+      own,
     );
     yield* countRows();
     const inDemand = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
     const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${inDemand}`);
-    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, [this.#input.replica]);
-    return [
-      new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
-      new Set(rates.map(({ rate }) => String(rate))),
-    ];
+    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, own);
+    return {
+      lost,
+      windows: new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
+      rates: new Set(rates.map(({ rate }) => String(rate))),
+    };
   }
 
   *#grant(requests: LeaseRequests): Steps<LeaseGrants> {
@@ -332,8 +344,13 @@ export class LocalLeases implements SharedLimits, LeaseStore {
         ON CONFLICT (rate, slot) DO UPDATE SET amount = u.amount + excluded.amount`,
       own,
     );
-    for (const table of ['leases', 'rate_leases']) yield* run(`DELETE FROM ${table} WHERE replica = ?1`, own);
+    yield* this.#deleteLeases();
     yield* run('DELETE FROM replicas WHERE id = ?1', own);
+  }
+
+  *#deleteLeases(): Steps<void> {
+    for (const table of ['leases', 'rate_leases'])
+      yield* run(`DELETE FROM ${table} WHERE replica = ?1`, [this.#input.replica]);
   }
 }
 

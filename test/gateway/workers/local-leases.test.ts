@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { MonotonicClock } from '../../provider/monotonic-clock.ts';
 import { CENT, TestWorkers } from '../shared-limits.ts';
 import { until } from '../until.ts';
 
@@ -78,6 +79,41 @@ describe('leases of workers', () => {
     assert.ok(sent + 70 <= 600, `${sent}`);
     const spent = await saturate(workers, of, (worker) => worker.spend());
     assert.ok(spent <= 99 && spent >= 96, `${spent}`);
+  });
+
+  it('a worker that was stopped for two minutes: what it held meanwhile went to its peers, and it has none of it', async () => {
+    for (let sent = 0; sent < 50; sent += 1) assert.ok(workers.of(3).rate.take());
+    assert.equal(workers.of(3).spend(), false);
+    await workers.renew();
+    assert.ok(workers.of(3).spend());
+    workers.of(3).write();
+    const peers = () => [1, 2];
+    // Worker 3 keeps a cent.
+    let spent = 1 + (await saturate(workers, peers, (worker) => worker.spend()));
+    let sent = 50;
+    await workers.whileStopped(3, async () => {
+      spent += await saturate(workers, peers, (worker) => worker.spend());
+      sent += await saturate(workers, peers, (worker) => worker.rate.take());
+    });
+    assert.equal(spent, 100);
+    assert.ok(sent <= 600 && sent >= 570, `${sent}`);
+    await workers.of(3).leases.renew();
+    while (workers.of(3).rate.take()) sent += 1;
+    assert.ok(sent <= 600, `${sent}`);
+    assert.equal(workers.of(3).spend(), false);
+  });
+
+  it('a worker that goes on after it was stopped: uses nothing before it knows what it has', async () => {
+    const { rate } = workers.of(3);
+    assert.ok(rate.take());
+    using clock = new MonotonicClock();
+    let refused = false;
+    await clock.passUntil(120_000, () => {
+      refused ||= !rate.take();
+      return refused;
+    });
+    await workers.renew();
+    assert.ok(rate.take());
   });
 
   it('the first worker knows how many there will be, and takes only its part of a new limit', async () => {
