@@ -1,3 +1,4 @@
+import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -27,7 +28,7 @@ import type { SharedRates } from '../limits/rate-share.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import type { SharedLimits } from '../shared-state.ts';
-import { openDatabase, waitForOthers } from '../state/state-database.ts';
+import { isDamaged, openDatabase, waitForOthers } from '../state/state-database.ts';
 import { PreparedStatements, run, runSteps, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 
@@ -158,8 +159,10 @@ export interface LocalLeasesInput {
  */
 export class LocalLeases implements SharedLimits, LeaseStore {
   readonly #input: LocalLeasesInput;
-  readonly #database: DatabaseSync;
-  readonly #statements: PreparedStatements;
+  #database: DatabaseSync;
+  #statements: PreparedStatements;
+  /** Number of the open file. */
+  #file: bigint | undefined;
   readonly #health: ServerHealth;
   readonly #leases: LeaseScheduler;
   readonly #minuteMs: number;
@@ -169,16 +172,8 @@ export class LocalLeases implements SharedLimits, LeaseStore {
 
   /** @throws SvcError configuration_error when the file can't be opened. */
   static async open(input: LocalLeasesInput): Promise<LocalLeases> {
-    const database = await openDatabase(input.file, (opened) => {
-      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
-      opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
-      opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
-      transaction(opened, () => opened.exec(TABLES));
-      opened.exec(RESERVE_SPACE);
-    });
-    const leases = new LocalLeases(input, database);
-    leases.#run(leases.#join());
-    waitForOthers(database, true);
+    const leases = new LocalLeases(input, await openLeases(input));
+    leases.#join();
     return leases;
   }
 
@@ -218,8 +213,9 @@ export class LocalLeases implements SharedLimits, LeaseStore {
 
   /** Sends a heartbeat, and renews all leases. */
   async renew(): Promise<void> {
-    const at = performance.now();
     try {
+      await this.#followFile();
+      const at = performance.now();
       const { lost, windows, rates } = this.#run(this.#sendHeartbeat());
       if (lost) this.#leases.forget();
       this.#leases.inDemand(windows, rates);
@@ -262,7 +258,27 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     if (performance.now() - this.#answeredAt > LOST_MS) this.#health.failed(String(thrown));
   }
 
-  *#join(): Steps<void> {
+  #join(): void {
+    this.#run(this.#addSelf());
+    this.#file = fileNumber(this.#input.file);
+    waitForOthers(this.#database, true);
+  }
+
+  /** If the file was removed or replaced, workers that start later have another one. */
+  async #followFile(): Promise<void> {
+    if (this.#file !== undefined && fileNumber(this.#input.file) === this.#file) return;
+    const opened = await openLeases(this.#input);
+    // Meanwhile this worker has ended, or another call has opened it.
+    if (!this.#database.isOpen || fileNumber(this.#input.file) === this.#file) return opened.close();
+    this.#database.close();
+    this.#database = opened;
+    this.#statements = new PreparedStatements(opened);
+    this.#join();
+    this.#leases.forget();
+    this.#input.log.warn({}, 'the file of the leases was replaced: leases are requested again');
+  }
+
+  *#addSelf(): Steps<void> {
     // Of processes that were killed, and of the time before the machine was started.
     yield* run(`DELETE FROM replicas AS r WHERE NOT (${within(String(this.#minuteMs + LATE_MS))})`);
     yield* run(`DELETE FROM rate_use WHERE slot > ${LOCAL.slot}`);
@@ -352,6 +368,30 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     for (const table of ['leases', 'rate_leases'])
       yield* run(`DELETE FROM ${table} WHERE replica = ?1`, [this.#input.replica]);
   }
+}
+
+/** What a damaged file has is worth nothing: it is replaced. @throws as `openDatabase`. */
+async function openLeases(input: LocalLeasesInput): Promise<DatabaseSync> {
+  const open = () =>
+    openDatabase(input.file, (opened) => {
+      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+      opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
+      opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
+      transaction(opened, () => opened.exec(TABLES));
+      opened.exec(RESERVE_SPACE);
+    });
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
+    input.log.warn({ error: String(thrown) }, 'the file of the leases is damaged, and is replaced');
+    for (const end of ['', '-wal', '-shm']) rmSync(`${input.file}${end}`, { force: true });
+    return open();
+  }
+}
+
+function fileNumber(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 /** Each row counts once, because rows are numbered in the order of their commits. */

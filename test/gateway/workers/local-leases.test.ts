@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -135,6 +135,44 @@ describe('leases of workers', () => {
     );
     assert.ok(spent <= 90 && spent >= 87, `${spent}`);
   });
+
+  const FILES = ['', '-wal', '-shm'].map((end) => `gateway-leases.db${end}`);
+
+  it('files that are removed while workers run: all have new ones, and keep to the budget', async () => {
+    assert.equal(workers.of(1).spend(), false);
+    await workers.renew();
+    let spent = 0;
+    while (workers.of(1).spend()) spent += 1;
+    assert.ok(spent > 0);
+    for (const name of FILES) rmSync(path.join(folder, name));
+    await workers.renew();
+    assert.ok(FILES.every((name) => existsSync(path.join(folder, name))));
+    spent += await saturate(
+      workers,
+      () => WORKERS,
+      (worker) => worker.spend(),
+    );
+    assert.ok(spent <= 100 && spent >= 97, `${spent}`);
+    const line = 'the file of the leases was replaced: leases are requested again';
+    assert.deepEqual(workers.lines.splice(0), [line, line, line]);
+  });
+
+  const damages: readonly (readonly [name: string, damage: (content: Buffer) => Buffer])[] = [
+    ['other content', () => Buffer.alloc(100_000, 'x')],
+    ['random pages', (content) => Buffer.concat([content.subarray(0, 100), Buffer.alloc(content.length - 100, 7)])],
+    ['only its start', (content) => content.subarray(0, 5_000)],
+  ];
+  for (const [name, damage] of damages) {
+    it(`a damaged file, ${name}: workers start with another one`, async () => {
+      workers.dispose();
+      const file = path.join(folder, 'gateway-leases.db');
+      writeFileSync(file, damage(readFileSync(file)));
+      workers = await TestWorkers.start(folder);
+      await workers.renew();
+      assert.deepEqual(workers.lines.splice(0), ['the file of the leases is damaged, and is replaced']);
+      assert.ok(workers.of(1).rate.take());
+    });
+  }
 
   it('the files of the leases do not grow, so that a full disk is no reason to refuse requests', async () => {
     const sizes = () => ['', '-wal'].map((end) => statSync(path.join(folder, `gateway-leases.db${end}`)).size);
