@@ -204,6 +204,18 @@ describe('leases of workers', () => {
     assert.equal(failed, 'leases of budgets and rates can’t be renewed');
   });
 
+  it('rates that can’t be granted: budgets are', async () => {
+    const other = new DatabaseSync(path.join(folder, 'gateway-leases.db'));
+    other.exec("CREATE TRIGGER fails BEFORE INSERT ON rate_use BEGIN SELECT raise(ABORT, 'fails'); END");
+    const worker = workers.of(1);
+    assert.ok(worker.rate.take());
+    assert.equal(worker.spend(), false);
+    await worker.leases.renew();
+    assert.ok(worker.spend());
+    other.exec('DROP TRIGGER fails');
+    other.close();
+  });
+
   it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
     assert.equal(workers.of(1).spend(), false);
     await workers.renew();
