@@ -381,6 +381,11 @@ class TestWorker {
     return true;
   }
 
+  /** Nano-USD of the budget that peers hold, as far as this worker knows. */
+  get heldByPeers(): number | undefined {
+    return this.#budget.share?.window(this.#budget.window().start)?.peers;
+  }
+
   /** What the ledger does a quarter of a second later. */
   write(): void {
     if (this.#unstored === 0) return;

@@ -90,7 +90,7 @@ export class BudgetLeases implements SharedBudgets {
    */
   begin(gateway: LeasingGateway, all: boolean): LeaseRound<BudgetRequest, BudgetGrant> {
     const budgets = gateway.budgets();
-    const requested = this.#requests(all ? budgets.keys() : this.#changed, budgets, gateway);
+    const requested = this.#requests(all, budgets, gateway);
     this.#changed = new Set();
     const renewals = requested.map(({ budget: { share }, budget, request }) => {
       returnLease(budget, request);
@@ -114,14 +114,16 @@ export class BudgetLeases implements SharedBudgets {
     };
   }
 
-  #requests(ids: Iterable<string>, budgets: ReadonlyMap<string, Budget>, gateway: LeasingGateway): Requested[] {
+  #requests(all: boolean, budgets: ReadonlyMap<string, Budget>, gateway: LeasingGateway): Requested[] {
     const now = Date.now();
+    const ids = all ? budgets.keys() : this.#changed;
     const found: Requested[] = [];
     for (const id of ids) {
       const budget = budgets.get(id);
       if (budget === undefined) continue;
       const window = budget.window(now);
-      const own = this.#need(id, budget, window);
+      const own =
+        this.#need(id, budget, window) ?? (all && isUnsettled(budget, window, gateway) ? NOTHING_MORE : undefined);
       if (own !== undefined) found.push(requestOf(id, budget, window, own, gateway));
       if (window.end - now >= NEXT_MS || !wasUsed(budget) || this.#isUnused(budget)) continue;
       const next = budget.windowAt(window.end);
@@ -159,6 +161,7 @@ export class BudgetLeases implements SharedBudgets {
 }
 
 type Need = Pick<BudgetRequest, 'demand' | 'needed'>;
+const NOTHING_MORE: Need = { demand: 0, needed: 0 };
 
 interface Requested {
   readonly budget: Budget;
@@ -174,7 +177,6 @@ function requestOf(
 ): Requested {
   const { share, rule } = budget;
   const used = share?.used(window.start) ?? 0;
-  const unstored = gateway.unstored?.(budget, window.start);
   const request: BudgetRequest = {
     id: windowId(id, window.start),
     budget: id,
@@ -185,9 +187,22 @@ function requestOf(
     demand: Math.round(demand),
     needed: Math.round(needed),
     used,
-    stored: unstored === undefined ? undefined : Math.max(0, used - unstored),
+    stored: storedPart(budget, window, used, gateway),
   };
   return { budget, request };
+}
+
+function storedPart(budget: Budget, window: BudgetWindow, used: number, gateway: LeasingGateway): number | undefined {
+  const unstored = gateway.unstored?.(budget, window.start);
+  return unstored === undefined ? undefined : Math.max(0, used - unstored);
+}
+
+/** Whether rows of this process were stored since the last grant: until they are settled, peers count them twice. */
+function isUnsettled(budget: Budget, window: BudgetWindow, gateway: LeasingGateway): boolean {
+  const known = budget.share?.window(window.start);
+  if (known === undefined || known.used === known.settled) return false;
+  const stored = storedPart(budget, window, known.used, gateway);
+  return stored !== undefined && stored !== known.settled;
 }
 
 /** Whether a request has used or needed a budget since this process started. */
@@ -200,7 +215,7 @@ function applyGrant(
   { granted, settled, spent, free, peers }: BudgetGrant,
   gateway: LeasingGateway,
 ): void {
-  budget.share?.grant(window.start, { granted, spent: settled, free, peers });
+  budget.share?.grant(window.start, { granted, settled, free, peers });
   if (budget.window().start !== window.start) return;
   // Rows that are not stored yet are part of the spending.
   const unsettled = (budget.share?.window(window.start)?.used ?? 0) - settled;

@@ -6,6 +6,8 @@ export interface WindowShare {
   granted: number;
   /** The spending of this process, in total. */
   used: number;
+  /** The part of it that is in rows of the state; of the last grant. */
+  settled: number;
   /** The part that no process holds; of the last grant. */
   free: number;
   /** The part that peers hold; of the last grant. */
@@ -83,9 +85,9 @@ export class BudgetShare {
     this.#note(nano);
   }
 
-  /** @param spent the counts of the shared state for this process; also of budgets that were removed meanwhile. */
-  grant(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
-    const used = Math.max(this.used(start), spent);
+  /** @param share has the counts of the shared state for this process; also of budgets that were removed meanwhile. */
+  grant(start: number, share: Omit<WindowShare, 'used'>): void {
+    const used = Math.max(this.used(start), share.settled);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);

@@ -216,6 +216,21 @@ describe('leases of workers', () => {
     other.close();
   });
 
+  it('rows that are stored count once, also if their worker needs nothing more', async () => {
+    const [one, three] = [workers.of(1), workers.of(3)];
+    assert.equal(three.spend(), false);
+    await three.leases.renew();
+    for (let spent = 0; spent < 12; spent += 1) assert.ok(three.spend());
+    workers.store(90);
+    // Nothing is free.
+    await three.leases.renew();
+    three.write();
+    await three.leases.renew();
+    assert.equal(one.spend(), false);
+    await one.leases.renew();
+    assert.ok(one.heldByPeers !== undefined && one.heldByPeers < 5 * CENT, `${one.heldByPeers}`);
+  });
+
   it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
     assert.equal(workers.of(1).spend(), false);
     await workers.renew();
