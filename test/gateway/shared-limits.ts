@@ -381,6 +381,12 @@ class TestWorker {
     return true;
   }
 
+  /** A reload lowers the limits. */
+  lower({ requests, cents }: Readonly<Record<'requests' | 'cents', number>>): void {
+    this.rate.inner.rule = { ...this.rate.inner.rule, requests };
+    this.#budget.rule = { ...this.#budget.rule, nano: cents * CENT };
+  }
+
   /** Nano-USD of the budget that peers hold, as far as this worker knows. */
   get heldByPeers(): number | undefined {
     return this.#budget.share?.window(this.#budget.window().start)?.peers;

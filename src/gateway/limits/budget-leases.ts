@@ -94,9 +94,9 @@ export class BudgetLeases implements SharedBudgets {
     this.#changed = new Set();
     const renewals = requested.map(({ budget: { share }, budget, request }) => {
       returnLease(budget, request);
-      const needed = share?.needed ?? 0;
+      const { needed = 0, lowered = false } = share ?? {};
       share?.requested();
-      return () => share?.requestAgain(needed);
+      return () => share?.requestAgain({ needed, lowered });
     });
     return {
       requests: requested.map(({ request }) => request),
@@ -145,6 +145,7 @@ export class BudgetLeases implements SharedBudgets {
     const known = share.window(window.start);
     if (known === undefined && !wasUsed(budget)) return undefined;
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
+    if (share.lowered && left > 0) return { demand: -left, needed: 0 };
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;

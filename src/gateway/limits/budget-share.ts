@@ -30,6 +30,8 @@ export class BudgetShare {
   largest = 0;
   /** The largest amount that was refused since the last request for a lease. */
   needed = 0;
+  /** The lease must be returned, because the budget is lower than before. */
+  lowered = false;
   /** Spent since a time of the monotonic clock. */
   recent = { nano: 0, since: performance.now() };
   /** When something was spent or needed; of the monotonic clock. */
@@ -100,14 +102,22 @@ export class BudgetShare {
     this.#windows.clear();
   }
 
+  /** The budget is lower than before. */
+  lower(): void {
+    this.lowered = true;
+    this.#changed();
+  }
+
   /** Must be called when a lease was requested. */
   requested(): void {
     this.needed = 0;
+    this.lowered = false;
     this.recent = { nano: 0, since: performance.now() };
   }
 
   /** The request for a lease failed. */
-  requestAgain(needed: number): void {
+  requestAgain({ needed, lowered }: Pick<BudgetShare, 'needed' | 'lowered'>): void {
+    this.lowered ||= lowered;
     this.needed = Math.max(this.needed, needed);
   }
 

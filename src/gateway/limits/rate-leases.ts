@@ -80,7 +80,7 @@ export class RateLeases implements SharedRates {
   /** All leases are lost. What was used is reported with the next round, which requests them again. */
   forget(): void {
     for (const [name, share] of this.#shares) {
-      share.left = Math.min(share.left, 0);
+      share.forget();
       this.#changed.add(name);
     }
   }

@@ -66,6 +66,17 @@ export class RateShare {
     this.#server.changed(this.#id, this);
   }
 
+  /** The lease is lost. */
+  forget(): void {
+    this.left = Math.min(this.left, 0);
+  }
+
+  /** The limit is lower than before: the lease is requested again. */
+  lower(): void {
+    this.forget();
+    this.#server.changed(this.#id, this);
+  }
+
   /** Milliseconds until `amount` may be used; 0 if it may be used now. */
   wait(amount: number, limit: number, own: OwnCount, now = performance.now()): number {
     const { lostAt } = this.#server;

@@ -231,6 +231,29 @@ describe('leases of workers', () => {
     assert.ok(one.heldByPeers !== undefined && one.heldByPeers < 5 * CENT, `${one.heldByPeers}`);
   });
 
+  it('limits that a reload lowers: leases of before are not used', async () => {
+    for (const id of WORKERS) assert.equal(workers.of(id).spend(), false);
+    await workers.renew();
+    for (const id of WORKERS) {
+      assert.ok(workers.of(id).rate.take());
+      assert.ok(workers.of(id).spend());
+    }
+    for (const id of WORKERS) workers.of(id).lower({ requests: 100, cents: 20 });
+    await workers.renew();
+    const sent = await saturate(
+      workers,
+      () => WORKERS,
+      (worker) => worker.rate.take(),
+    );
+    assert.ok(3 + sent <= 100 && sent >= 92, `${sent}`);
+    const spent = await saturate(
+      workers,
+      () => WORKERS,
+      (worker) => worker.spend(),
+    );
+    assert.ok(3 + spent <= 20 && spent >= 14, `${spent}`);
+  });
+
   it('rows of a process without leases, such as a single gateway: count for the budget', async () => {
     assert.equal(workers.of(1).spend(), false);
     await workers.renew();
