@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { toNano } from '../../src/base/money.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
 import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
@@ -241,6 +241,7 @@ export class RateReplica {
   }
 
   async renew(): Promise<void> {
+    this.#leases.answeredAt = performance.now();
     const round = this.#leases.begin({ ...NONE, rates: () => new Map([['r', this.rate.inner]]) }, true);
     if (round.requests.length === 0) return;
     const { rates, processes } = await this.#store.grant({ budgets: [], rates: round.requests });
@@ -267,15 +268,17 @@ export class TestWorkers {
   readonly lines: string[] = [];
   readonly #note = (_: unknown, line: string) => void this.lines.push(line);
   readonly #database: DatabaseSync;
+  readonly #file: string;
   readonly #workers = new Map<number, TestWorker>();
+  readonly #stopped = new Set<number>();
 
   /** @param folder for the state. */
   static async start(folder: string, requests = 600): Promise<TestWorkers> {
     const state = path.join(folder, 'gateway.db');
-    const workers = new TestWorkers(await openState(state));
+    const workers = new TestWorkers(await openState(state), path.join(folder, 'gateway-leases.db'));
     for (const id of TestWorkers.IDS) {
       const leases = await LocalLeases.open({
-        file: path.join(folder, 'gateway-leases.db'),
+        file: workers.#file,
         state,
         log: { debug: () => undefined, info: workers.#note, warn: workers.#note, error: workers.#note },
         replica: String(id),
@@ -288,8 +291,9 @@ export class TestWorkers {
     return workers;
   }
 
-  private constructor(database: DatabaseSync) {
+  private constructor(database: DatabaseSync, file: string) {
     this.#database = database;
+    this.#file = file;
   }
 
   of(id: number): TestWorker {
@@ -306,7 +310,19 @@ export class TestWorkers {
 
   /** All renew their leases. */
   async renew(): Promise<void> {
-    for (const { leases } of this.#workers.values()) await leases.renew();
+    for (const [id, { leases }] of this.#workers) if (!this.#stopped.has(id)) await leases.renew();
+  }
+
+  /** A worker is stopped as by SIGSTOP, so that it does not renew its leases. After two minutes, it goes on. */
+  async whileStopped(id: number, work: () => Promise<void>): Promise<void> {
+    this.#stopped.add(id);
+    const leases = new DatabaseSync(this.#file);
+    leases.prepare('UPDATE replicas SET seen_at = seen_at - 120000 WHERE id = ?').run(String(id));
+    await work();
+    // No peer needs more in the last seconds.
+    leases.exec('UPDATE budget_windows SET wanted_at = NULL; UPDATE rate_leases SET wanted_at = NULL');
+    leases.close();
+    this.#stopped.delete(id);
   }
 
   /** Another process stores rows that cost so many cents. */
@@ -363,6 +379,17 @@ class TestWorker {
     this.#budget.add({ at: Date.now(), nano: CENT });
     this.#unstored += CENT;
     return true;
+  }
+
+  /** A reload lowers the limits. */
+  lower({ requests, cents }: Readonly<Record<'requests' | 'cents', number>>): void {
+    this.rate.inner.rule = { ...this.rate.inner.rule, requests };
+    this.#budget.rule = { ...this.#budget.rule, nano: cents * CENT };
+  }
+
+  /** Nano-USD of the budget that peers hold, as far as this worker knows. */
+  get heldByPeers(): number | undefined {
+    return this.#budget.share?.window(this.#budget.window().start)?.peers;
   }
 
   /** What the ledger does a quarter of a second later. */

@@ -58,16 +58,29 @@ export class BudgetLeases implements SharedBudgets {
   share(id: string): BudgetShare {
     const found = this.#shares.get(id);
     if (found !== undefined) return found;
-    const { wake, lostAt, usableMs = USABLE_MS } = this.#options;
+    const { wake, lostAt } = this.#options;
     const changed = () => {
       this.#changed.add(id);
       wake();
     };
-    const usable = () => performance.now() - this.answeredAt < usableMs;
-    const share = new BudgetShare(usable, changed, () => grantsSoon(lostAt()));
+    const share = new BudgetShare(
+      () => this.usable,
+      changed,
+      () => grantsSoon(lostAt()),
+    );
     this.#shares.set(id, share);
     // Nothing is leased for a key that no one uses: its first request requests a lease.
     return share;
+  }
+
+  /** Whether leases may be spent: the store answered not long ago. */
+  get usable(): boolean {
+    return performance.now() - this.answeredAt < (this.#options.usableMs ?? USABLE_MS);
+  }
+
+  /** All leases are lost. */
+  forget(): void {
+    for (const share of this.#shares.values()) share.forget();
   }
 
   /**
@@ -77,13 +90,13 @@ export class BudgetLeases implements SharedBudgets {
    */
   begin(gateway: LeasingGateway, all: boolean): LeaseRound<BudgetRequest, BudgetGrant> {
     const budgets = gateway.budgets();
-    const requested = this.#requests(all ? budgets.keys() : this.#changed, budgets, gateway);
+    const requested = this.#requests(all, budgets, gateway);
     this.#changed = new Set();
     const renewals = requested.map(({ budget: { share }, budget, request }) => {
       returnLease(budget, request);
-      const needed = share?.needed ?? 0;
+      const { needed = 0, lowered = false } = share ?? {};
       share?.requested();
-      return () => share?.requestAgain(needed);
+      return () => share?.requestAgain({ needed, lowered });
     });
     return {
       requests: requested.map(({ request }) => request),
@@ -101,14 +114,16 @@ export class BudgetLeases implements SharedBudgets {
     };
   }
 
-  #requests(ids: Iterable<string>, budgets: ReadonlyMap<string, Budget>, gateway: LeasingGateway): Requested[] {
+  #requests(all: boolean, budgets: ReadonlyMap<string, Budget>, gateway: LeasingGateway): Requested[] {
     const now = Date.now();
+    const ids = all ? budgets.keys() : this.#changed;
     const found: Requested[] = [];
     for (const id of ids) {
       const budget = budgets.get(id);
       if (budget === undefined) continue;
       const window = budget.window(now);
-      const own = this.#need(id, budget, window);
+      const own =
+        this.#need(id, budget, window) ?? (all && isUnsettled(budget, window, gateway) ? NOTHING_MORE : undefined);
       if (own !== undefined) found.push(requestOf(id, budget, window, own, gateway));
       if (window.end - now >= NEXT_MS || !wasUsed(budget) || this.#isUnused(budget)) continue;
       const next = budget.windowAt(window.end);
@@ -130,6 +145,7 @@ export class BudgetLeases implements SharedBudgets {
     const known = share.window(window.start);
     if (known === undefined && !wasUsed(budget)) return undefined;
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
+    if (share.lowered && left > 0) return { demand: -left, needed: 0 };
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;
@@ -146,6 +162,7 @@ export class BudgetLeases implements SharedBudgets {
 }
 
 type Need = Pick<BudgetRequest, 'demand' | 'needed'>;
+const NOTHING_MORE: Need = { demand: 0, needed: 0 };
 
 interface Requested {
   readonly budget: Budget;
@@ -161,7 +178,6 @@ function requestOf(
 ): Requested {
   const { share, rule } = budget;
   const used = share?.used(window.start) ?? 0;
-  const unstored = gateway.unstored?.(budget, window.start);
   const request: BudgetRequest = {
     id: windowId(id, window.start),
     budget: id,
@@ -172,9 +188,22 @@ function requestOf(
     demand: Math.round(demand),
     needed: Math.round(needed),
     used,
-    stored: unstored === undefined ? undefined : Math.max(0, used - unstored),
+    stored: storedPart(budget, window, used, gateway),
   };
   return { budget, request };
+}
+
+function storedPart(budget: Budget, window: BudgetWindow, used: number, gateway: LeasingGateway): number | undefined {
+  const unstored = gateway.unstored?.(budget, window.start);
+  return unstored === undefined ? undefined : Math.max(0, used - unstored);
+}
+
+/** Whether rows of this process were stored since the last grant: until they are settled, peers count them twice. */
+function isUnsettled(budget: Budget, window: BudgetWindow, gateway: LeasingGateway): boolean {
+  const known = budget.share?.window(window.start);
+  if (known === undefined || known.used === known.settled) return false;
+  const stored = storedPart(budget, window, known.used, gateway);
+  return stored !== undefined && stored !== known.settled;
 }
 
 /** Whether a request has used or needed a budget since this process started. */
@@ -187,7 +216,7 @@ function applyGrant(
   { granted, settled, spent, free, peers }: BudgetGrant,
   gateway: LeasingGateway,
 ): void {
-  budget.share?.grant(window.start, { granted, spent: settled, free, peers });
+  budget.share?.grant(window.start, { granted, settled, free, peers });
   if (budget.window().start !== window.start) return;
   // Rows that are not stored yet are part of the spending.
   const unsettled = (budget.share?.window(window.start)?.used ?? 0) - settled;

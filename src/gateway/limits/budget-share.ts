@@ -6,6 +6,8 @@ export interface WindowShare {
   granted: number;
   /** The spending of this process, in total. */
   used: number;
+  /** The part of it that is in rows of the state; of the last grant. */
+  settled: number;
   /** The part that no process holds; of the last grant. */
   free: number;
   /** The part that peers hold; of the last grant. */
@@ -28,6 +30,8 @@ export class BudgetShare {
   largest = 0;
   /** The largest amount that was refused since the last request for a lease. */
   needed = 0;
+  /** The lease must be returned, because the budget is lower than before. */
+  lowered = false;
   /** Spent since a time of the monotonic clock. */
   recent = { nano: 0, since: performance.now() };
   /** When something was spent or needed; of the monotonic clock. */
@@ -83,23 +87,37 @@ export class BudgetShare {
     this.#note(nano);
   }
 
-  /** @param spent the counts of the shared state for this process; also of budgets that were removed meanwhile. */
-  grant(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
-    const used = Math.max(this.used(start), spent);
+  /** @param share has the counts of the shared state for this process; also of budgets that were removed meanwhile. */
+  grant(start: number, share: Omit<WindowShare, 'used'>): void {
+    const used = Math.max(this.used(start), share.settled);
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
     this.waits.granted();
   }
 
+  /** The leases are lost. What was spent counts with the next grant. */
+  forget(): void {
+    for (const [start, { used }] of this.#windows) this.#early.set(start, used);
+    this.#windows.clear();
+  }
+
+  /** The budget is lower than before. */
+  lower(): void {
+    this.lowered = true;
+    this.#changed();
+  }
+
   /** Must be called when a lease was requested. */
   requested(): void {
     this.needed = 0;
+    this.lowered = false;
     this.recent = { nano: 0, since: performance.now() };
   }
 
   /** The request for a lease failed. */
-  requestAgain(needed: number): void {
+  requestAgain({ needed, lowered }: Pick<BudgetShare, 'needed' | 'lowered'>): void {
+    this.lowered ||= lowered;
     this.needed = Math.max(this.needed, needed);
   }
 

@@ -27,16 +27,26 @@ export class Budget {
   readonly #zone: TimeZone;
   /** Absent: all processes that spend know the spending. */
   readonly share: BudgetShare | undefined;
-  rule: BudgetRule;
+  #rule: BudgetRule;
   #window: BudgetWindow = { start: 0, end: 0 };
   #spent = 0;
   /** Nano-USD of requests that are running. */
   reserved = 0;
 
   constructor(rule: BudgetRule, zone: TimeZone = new TimeZone(rule.timeZone), share?: BudgetShare) {
-    this.rule = rule;
+    this.#rule = rule;
     this.#zone = zone;
     this.share = share;
+  }
+
+  get rule(): BudgetRule {
+    return this.#rule;
+  }
+
+  set rule(rule: BudgetRule) {
+    const isLower = rule.nano < this.#rule.nano;
+    this.#rule = rule;
+    if (isLower) this.share?.lower();
   }
 
   /** The window at another time. */

@@ -1,7 +1,7 @@
 import { EarliestTimer, SerialQueue } from '../../base/concurrency.ts';
 import { defined } from '../../base/json.ts';
 import { BudgetLeases } from './budget-leases.ts';
-import type { LeaseStore, LeasingGateway } from './lease.ts';
+import type { LeaseGrants, LeaseRequests, LeaseStore, LeasingGateway } from './lease.ts';
 import { RateLeases } from './rate-leases.ts';
 
 export interface LeaseSchedulerOptions {
@@ -39,15 +39,33 @@ export class LeaseScheduler {
     const { lostAt = () => undefined, usableMs, unusedMs, reportMs, minuteMs } = options;
     this.#timer = new EarliestTimer(() => {
       this.#renewedAt = performance.now();
-      if (lostAt() === undefined) void this.renew(false);
+      // Without a heartbeat for so long, peers may have been granted the leases. The next one tells.
+      if (lostAt() === undefined && this.budgets.usable) void this.renew(false);
     });
     this.budgets = new BudgetLeases({ wake: () => this.#wake(0), lostAt, ...defined({ usableMs, unusedMs }) });
-    this.rates = new RateLeases({ wake: (delay) => this.#wake(delay), lostAt, ...defined({ reportMs, minuteMs }) });
+    this.rates = new RateLeases({
+      wake: (delay) => this.#wake(delay),
+      lostAt,
+      ...defined({ usableMs, reportMs, minuteMs }),
+    });
   }
 
   attach(gateway: LeasingGateway): void {
     this.#gateway = gateway;
     this.#wake(0);
+  }
+
+  /** The store answered a heartbeat that was sent at this time of the monotonic clock. */
+  answered(at: number): void {
+    if (!this.rates.usable) this.rates.forget();
+    this.budgets.answeredAt = at;
+    this.rates.answeredAt = at;
+  }
+
+  /** Peers may have been granted the leases of this process. The next round requests others. */
+  forget(): void {
+    this.budgets.forget();
+    this.rates.forget();
   }
 
   /** Peers need more of these: windows of budgets by `windowId`, and rates. */
@@ -84,18 +102,27 @@ export class LeaseScheduler {
 
   async #renew(all: boolean): Promise<void> {
     if (this.#gateway === undefined) return;
-    const rounds = [this.budgets.begin(this.#gateway, all), this.rates.begin(this.#gateway, all)] as const;
-    const [budgets, rates] = rounds;
-    if (rounds.every(({ requests }) => requests.length === 0)) return;
+    const budgets = this.budgets.begin(this.#gateway, all);
+    const rates = this.rates.begin(this.#gateway, all);
     const at = performance.now();
+    // Rows of the ledger wait for grants of budgets in Postgres, so these do not wait for rates.
     try {
-      const grants = await this.#store.grant({ budgets: budgets.requests, rates: rates.requests });
-      this.rates.processes = grants.processes;
-      budgets.granted(grants.budgets, at);
-      rates.granted(grants.rates, at);
+      if (budgets.requests.length > 0) budgets.granted((await this.#grant({ budgets: budgets.requests })).budgets, at);
     } catch (thrown) {
-      for (const round of rounds) round.failed();
+      for (const round of [budgets, rates]) round.failed();
       throw thrown;
     }
+    try {
+      if (rates.requests.length > 0) rates.granted((await this.#grant({ rates: rates.requests })).rates, at);
+    } catch (thrown) {
+      rates.failed();
+      throw thrown;
+    }
+  }
+
+  async #grant({ budgets = [], rates = [] }: Partial<LeaseRequests>): Promise<LeaseGrants> {
+    const grants = await this.#store.grant({ budgets, rates });
+    this.rates.processes = grants.processes;
+    return grants;
   }
 }

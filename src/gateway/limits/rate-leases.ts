@@ -8,6 +8,8 @@ type Kind = (typeof RATE_KINDS)[number];
 
 /** Milliseconds in which use is collected before it is reported. */
 const REPORT_MS = 500;
+/** Milliseconds after the last answer of the store in which leases may be used. */
+const USABLE_MS = 60_000;
 /** Milliseconds without a request after which peers may have the whole lease. */
 const IDLE_MS = 1_000;
 
@@ -20,6 +22,8 @@ export interface RateLeasesOptions {
   readonly reportMs?: number;
   /** Milliseconds of the window of each rate, default 60,000. It must be that of the store. */
   readonly minuteMs?: number;
+  /** Milliseconds after the last answer in which leases may be used, default 60,000. The store holds them longer. */
+  readonly usableMs?: number;
 }
 
 interface Requested extends RateRequest {
@@ -41,6 +45,8 @@ export class RateLeases implements SharedRates {
   inDemand: ReadonlySet<string> = new Set();
   /** Number of processes, as it was known last. Also one that requests nothing must know it when the store goes away. */
   processes = 1;
+  /** When the store answered last; of the monotonic clock. */
+  answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RateLeasesOptions) {
     this.#options = options;
@@ -65,6 +71,18 @@ export class RateLeases implements SharedRates {
 
   get lostAt(): number | undefined {
     return this.#options.lostAt();
+  }
+
+  get usable(): boolean {
+    return performance.now() - this.answeredAt < (this.#options.usableMs ?? USABLE_MS);
+  }
+
+  /** All leases are lost. What was used is reported with the next round, which requests them again. */
+  forget(): void {
+    for (const [name, share] of this.#shares) {
+      share.forget();
+      this.#changed.add(name);
+    }
   }
 
   changed(id: string, share: RateShare): void {

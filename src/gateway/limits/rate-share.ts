@@ -15,6 +15,8 @@ export interface RateServer {
   readonly processes: number;
   /** When the server was lost; of the monotonic clock. Absent: it answers. */
   readonly lostAt: number | undefined;
+  /** Whether leases may be used: the server answered not long ago. */
+  readonly usable: boolean;
 }
 
 /** The own counts of this process. */
@@ -64,13 +66,24 @@ export class RateShare {
     this.#server.changed(this.#id, this);
   }
 
+  /** The lease is lost. */
+  forget(): void {
+    this.left = Math.min(this.left, 0);
+  }
+
+  /** The limit is lower than before: the lease is requested again. */
+  lower(): void {
+    this.forget();
+    this.#server.changed(this.#id, this);
+  }
+
   /** Milliseconds until `amount` may be used; 0 if it may be used now. */
   wait(amount: number, limit: number, own: OwnCount, now = performance.now()): number {
     const { lostAt } = this.#server;
     if (lostAt !== undefined) return this.#waitAlone(amount, limit, own, now - lostAt, lostAt);
     this.#allowance = undefined;
     if (this.answeredAt === Number.NEGATIVE_INFINITY) return own.wait(this.#part(limit));
-    if (this.left >= amount) return 0;
+    if (this.left >= amount && this.#server.usable) return 0;
     this.needed = Math.max(this.needed, amount);
     this.#server.changed(this.#id, this);
     return this.reaches(amount) ? Math.max(GRANTED_MS, this.answeredAt + this.waitMs - now) : GRANTED_MS;
@@ -78,14 +91,15 @@ export class RateShare {
 
   /** Whether all processes together have used the limit, as far as it is known: no process can grant `amount`. */
   reaches(amount: number): boolean {
-    return this.#server.lostAt === undefined && this.free + this.peers < amount;
+    const { lostAt, usable } = this.#server;
+    return lostAt === undefined && usable && this.free + this.peers < amount;
   }
 
   /** The time for which a refused request can wait. */
   awaits(amount: number): 'grant' | 'peers' | undefined {
     const { lostAt } = this.#server;
     if (lostAt !== undefined) return grantsSoon(lostAt) ? 'grant' : undefined;
-    if (this.free >= amount) return 'grant';
+    if (this.free >= amount || !this.#server.usable) return 'grant';
     return this.reaches(amount) ? undefined : 'peers';
   }
 

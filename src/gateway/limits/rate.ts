@@ -1,11 +1,12 @@
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
+import { RATE_KINDS } from '../../config/settings/limit-values.ts';
 import type { RateRule } from './limit-rules.ts';
 import type { RateShare } from './rate-share.ts';
 import { SlidingMinute } from './sliding-minute.ts';
 
 /** The use of a rate by all requests that it counts. It is kept in this process; the limits may change meanwhile. */
 export class Rate {
-  rule: RateRule;
+  #rule: RateRule;
   readonly requests: SlidingMinute;
   readonly tokens: SlidingMinute;
   /** Running requests. */
@@ -14,10 +15,22 @@ export class Rate {
   readonly shares: RateShares | undefined;
 
   constructor(rule: RateRule, shares?: RateShares) {
-    this.rule = rule;
+    this.#rule = rule;
     this.shares = shares;
     this.requests = new SlidingMinute(shares?.requests.minuteMs);
     this.tokens = new SlidingMinute(shares?.tokens.minuteMs);
+  }
+
+  get rule(): RateRule {
+    return this.#rule;
+  }
+
+  set rule(rule: RateRule) {
+    const before = this.#rule;
+    this.#rule = rule;
+    for (const kind of RATE_KINDS) {
+      if ((rule[kind] ?? Number.POSITIVE_INFINITY) < (before[kind] ?? 0)) this.shares?.[kind].lower();
+    }
   }
 
   /** Milliseconds until `amount` may be used; 0 if it may be used now. */

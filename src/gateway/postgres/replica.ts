@@ -253,9 +253,7 @@ export class Replica implements SharedState {
       this.#failed(thrown);
       return;
     }
-    if (!(await this.#sendHeartbeat())) return;
-    this.#leases.budgets.answeredAt = readAt;
-    await this.#renewLeases();
+    if (await this.#sendHeartbeat()) await this.#renewLeases();
   }
 
   #listen(now: number): void {
@@ -283,8 +281,10 @@ export class Replica implements SharedState {
 
   /** @returns whether it could. */
   async #sendHeartbeat(): Promise<boolean> {
+    const at = performance.now();
     try {
       await this.#control.call(DEADLINE.poll, (sql) => sendHeartbeat(sql, this.#outbox.replica, this.#facts?.()));
+      this.#leases.answered(at);
       return true;
     } catch (thrown) {
       this.#fails(this.#writing, thrown);

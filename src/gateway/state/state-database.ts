@@ -85,6 +85,16 @@ export async function openDatabase(file: string, prepare: (database: DatabaseSyn
   }
 }
 
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** Whether `openDatabase` failed because the file is damaged. */
+export function isDamaged(thrown: unknown): boolean {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  const code = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : 0;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
 /** Opens a second connection to a database, which only reads. Undefined: the database is in memory. */
 export async function openReader(database: DatabaseSync): Promise<DatabaseSync | undefined> {
   const file = database.prepare('PRAGMA database_list').get()?.file;

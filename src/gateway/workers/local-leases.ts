@@ -1,3 +1,4 @@
+import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -27,7 +28,7 @@ import type { SharedRates } from '../limits/rate-share.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import type { SharedLimits } from '../shared-state.ts';
-import { openDatabase, waitForOthers } from '../state/state-database.ts';
+import { isDamaged, openDatabase, waitForOthers } from '../state/state-database.ts';
 import { PreparedStatements, run, runSteps, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 
@@ -83,8 +84,8 @@ PRAGMA main.wal_checkpoint;
 `;
 
 /**
- * The clock stands still while the machine sleeps, so no worker takes its peers as ended when it wakes up. All processes of
- * the machine have the same.
+ * All processes of the machine have the same clock. On macOS and Windows it goes on while the machine sleeps: workers that
+ * wake up have lost their leases, as one that was stopped.
  */
 const within = (milliseconds: string) => `r.seen_at BETWEEN monotonic_ms() - ${milliseconds} AND monotonic_ms()`;
 
@@ -132,6 +133,12 @@ const LEASES_FAIL = {
   answered: 'leases of budgets and rates are renewed again',
 };
 
+interface Heartbeat {
+  readonly lost: boolean;
+  readonly windows: ReadonlySet<string>;
+  readonly rates: ReadonlySet<string>;
+}
+
 export interface LocalLeasesInput {
   /** The file of the leases. All workers on one state have the same. */
   readonly file: string;
@@ -152,8 +159,10 @@ export interface LocalLeasesInput {
  */
 export class LocalLeases implements SharedLimits, LeaseStore {
   readonly #input: LocalLeasesInput;
-  readonly #database: DatabaseSync;
-  readonly #statements: PreparedStatements;
+  #database: DatabaseSync;
+  #statements: PreparedStatements;
+  /** Number of the open file. */
+  #file: bigint | undefined;
   readonly #health: ServerHealth;
   readonly #leases: LeaseScheduler;
   readonly #minuteMs: number;
@@ -163,16 +172,8 @@ export class LocalLeases implements SharedLimits, LeaseStore {
 
   /** @throws SvcError configuration_error when the file can't be opened. */
   static async open(input: LocalLeasesInput): Promise<LocalLeases> {
-    const database = await openDatabase(input.file, (opened) => {
-      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
-      opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
-      opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
-      transaction(opened, () => opened.exec(TABLES));
-      opened.exec(RESERVE_SPACE);
-    });
-    const leases = new LocalLeases(input, database);
-    leases.#run(leases.#join());
-    waitForOthers(database, true);
+    const leases = new LocalLeases(input, await openLeases(input));
+    leases.#join();
     return leases;
   }
 
@@ -212,11 +213,13 @@ export class LocalLeases implements SharedLimits, LeaseStore {
 
   /** Sends a heartbeat, and renews all leases. */
   async renew(): Promise<void> {
-    const at = performance.now();
     try {
-      const [windows, rates] = this.#run(this.#sendHeartbeat());
+      await this.#followFile();
+      const at = performance.now();
+      const { lost, windows, rates } = this.#run(this.#sendHeartbeat());
+      if (lost) this.#leases.forget();
       this.#leases.inDemand(windows, rates);
-      this.#leases.budgets.answeredAt = at;
+      this.#leases.answered(at);
     } catch (thrown) {
       return this.#failed(thrown);
     }
@@ -255,7 +258,27 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     if (performance.now() - this.#answeredAt > LOST_MS) this.#health.failed(String(thrown));
   }
 
-  *#join(): Steps<void> {
+  #join(): void {
+    this.#run(this.#addSelf());
+    this.#file = fileNumber(this.#input.file);
+    waitForOthers(this.#database, true);
+  }
+
+  /** If the file was removed or replaced, workers that start later have another one. */
+  async #followFile(): Promise<void> {
+    if (this.#file !== undefined && fileNumber(this.#input.file) === this.#file) return;
+    const opened = await openLeases(this.#input);
+    // Meanwhile this worker has ended, or another call has opened it.
+    if (!this.#database.isOpen || fileNumber(this.#input.file) === this.#file) return opened.close();
+    this.#database.close();
+    this.#database = opened;
+    this.#statements = new PreparedStatements(opened);
+    this.#join();
+    this.#leases.forget();
+    this.#input.log.warn({}, 'the file of the leases was replaced: leases are requested again');
+  }
+
+  *#addSelf(): Steps<void> {
     // Of processes that were killed, and of the time before the machine was started.
     yield* run(`DELETE FROM replicas AS r WHERE NOT (${within(String(this.#minuteMs + LATE_MS))})`);
     yield* run(`DELETE FROM rate_use WHERE slot > ${LOCAL.slot}`);
@@ -270,21 +293,26 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     yield* this.#sendHeartbeat();
   }
 
-  /** @returns the windows and rates of which a peer needs more. */
-  *#sendHeartbeat(): Steps<readonly [windows: ReadonlySet<string>, rates: ReadonlySet<string>]> {
+  /** @returns whether peers may have been granted the leases of this worker; and of which windows and rates a peer needs more. */
+  *#sendHeartbeat(): Steps<Heartbeat> {
+    const own = [this.#input.replica];
+    const live = yield* run(`SELECT 1 FROM replicas r WHERE r.id = ?1 AND ${LOCAL.live}`, own);
+    const lost = live.length === 0;
+    if (lost) yield* this.#deleteLeases();
     yield* run(
       `INSERT INTO replicas (id, seen_at) VALUES (?1, ${LOCAL.now})
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-      [this.#input.replica],
+      own,
     );
     yield* countRows();
     const inDemand = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
     const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${inDemand}`);
-    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, [this.#input.replica]);
-    return [
-      new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
-      new Set(rates.map(({ rate }) => String(rate))),
-    ];
+    const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, own);
+    return {
+      lost,
+      windows: new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
+      rates: new Set(rates.map(({ rate }) => String(rate))),
+    };
   }
 
   *#grant(requests: LeaseRequests): Steps<LeaseGrants> {
@@ -332,9 +360,38 @@ export class LocalLeases implements SharedLimits, LeaseStore {
         ON CONFLICT (rate, slot) DO UPDATE SET amount = u.amount + excluded.amount`,
       own,
     );
-    for (const table of ['leases', 'rate_leases']) yield* run(`DELETE FROM ${table} WHERE replica = ?1`, own);
+    yield* this.#deleteLeases();
     yield* run('DELETE FROM replicas WHERE id = ?1', own);
   }
+
+  *#deleteLeases(): Steps<void> {
+    for (const table of ['leases', 'rate_leases'])
+      yield* run(`DELETE FROM ${table} WHERE replica = ?1`, [this.#input.replica]);
+  }
+}
+
+/** What a damaged file has is worth nothing: it is replaced. @throws as `openDatabase`. */
+async function openLeases(input: LocalLeasesInput): Promise<DatabaseSync> {
+  const open = () =>
+    openDatabase(input.file, (opened) => {
+      opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+      opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
+      opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
+      transaction(opened, () => opened.exec(TABLES));
+      opened.exec(RESERVE_SPACE);
+    });
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
+    input.log.warn({ error: String(thrown) }, 'the file of the leases is damaged, and is replaced');
+    for (const end of ['', '-wal', '-shm']) rmSync(`${input.file}${end}`, { force: true });
+    return open();
+  }
+}
+
+function fileNumber(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 /** Each row counts once, because rows are numbered in the order of their commits. */
