@@ -130,7 +130,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await day.act('the listed models', () => tabTo(page, form.locator('#select-all')), { focus: 'field' });
       await day.act('all of them', press('Space'), { focus: 'field' });
       await day.act('the test', () => tabTo(page, form.locator('#test')), { focus: 'button' });
-      const works = form.locator('#trial', { hasText: /Chat works[\s\S]*Completions work/ });
+      const works = form.locator('#trial', { hasText: /(?=[\s\S]*Chat works)[\s\S]*Completions work/ });
       await day.act('the test runs', press('Enter'), { focus: 'button', chats: 1, completions: 1, shows: works });
       await day.act('it is saved', press('ControlOrMeta+S'), { focus: 'chat', notified: true });
       await command('Notifications: Clear All Notifications', { focus: 'any', notified: false });
@@ -228,6 +228,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
     });
 
     it('day: a task that changes four files and runs a test, with a denial and an undo', async () => {
+      await command('Svc: Open Chat', { focus: 'chat' });
       const frame = await chat();
       const before = TASK.filter((path) => path !== 'src/sum.ts').map((path) => [path, read(path)]);
       const undone = TASK.filter((path) => !changedFiles(harness.workspace).includes(path));
