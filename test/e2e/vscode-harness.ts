@@ -15,13 +15,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** VS Code and a folder; unless the test has its own configuration, also a simulated provider and the gateway. */
 export interface VSCodeHarness {
   readonly workspace: string;
-  /** The user's home folder and the environment of the window. */
-  readonly home: string;
-  readonly environment: Readonly<Record<string, string>>;
   /** Log files of the extension hosts that were started last, by their name. */
   extensionLogs(): Readonly<Record<string, string>>;
-  /** Folder of the extension that was installed from `vsix`. */
-  readonly installed: string | undefined;
   open(viewport?: { width: number; height: number }): Promise<Page>;
   /** Closes what `open` opened, and ends all else. */
   close(): Promise<void>;
@@ -69,10 +64,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const removeEvidence = addEvidence(() => server.extensionLogs());
   return {
     workspace,
-    home: root,
-    environment,
     extensionLogs: () => server.extensionLogs(),
-    installed: vsix?.folder,
     open: async (viewport) => {
       const page = await openWorkbench(browser, server, {
         folder: opened,

@@ -62,10 +62,6 @@ export class Day {
     mkdirSync(this.#pictures, { recursive: true });
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   async act(name: string, perform: (page: Page) => Promise<unknown>, after: After): Promise<void> {
     const page = this.#world.page();
     await perform(page);

@@ -45,7 +45,6 @@ export async function startProvider() {
     completions: () => posts('/completions').filter(({ path }) => !path.includes('/chat/')),
     /** All that was sent, as a text. */
     sent: () => JSON.stringify(upstream.requests.map(({ body }) => body)),
-    requests: upstream.requests,
     close: upstream.close,
   };
 }
