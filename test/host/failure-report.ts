@@ -6,6 +6,9 @@ const FAILURES = join(import.meta.dirname, '..', '..', 'out', 'failures');
 /** Number of the last lines and requests that are kept. */
 const KEPT = 500;
 const KEPT_REQUESTS = 20;
+/** Number and width of the lines that are printed of each file. */
+const PRINTED = 12;
+const PRINTED_WIDTH = 200;
 
 /** What a failed test can show: files by their name, or undefined if there are none. */
 type Evidence = () => Readonly<Record<string, string>>;
@@ -51,23 +54,33 @@ export function describeRequests(
     .join('\n\n');
 }
 
-/** Writes everything to out/failures/<test>. */
-export async function reportFailure(title: string): Promise<string> {
+/** Writes everything to out/failures/<test>. The end of it is printed: a machine that runs the tests may keep nothing else. */
+export async function reportFailure(title: string): Promise<void> {
   const folder = join(FAILURES, title.replaceAll(/\W+/g, '-').slice(0, 150));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-  for (const evidence of open.evidence) for (const [name, text] of Object.entries(evidence())) write(name, text);
+  const print = (text: string) => console.error(text.replaceAll(/^/gm, '      '));
+  for (const evidence of open.evidence) {
+    for (const [name, text] of Object.entries(evidence())) {
+      write(name, text);
+      print(`${name}, last lines:\n${shorten(text)}`);
+    }
+  }
   for (const [index, { page, console: lines }] of [...open.pages].entries()) {
     write(`window-${index + 1}-console.txt`, lines.join('\n'));
     // A page that hangs or was closed must not hide the failure.
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) }).catch(() => undefined);
     const described = await describeWindow(page);
     write(`window-${index + 1}.txt`, described);
-    // Also in the log: a machine that runs the tests may keep nothing else.
-    console.error(described.replaceAll(/^/gm, '      '));
+    print(described);
   }
-  return folder;
+  print(`see ${folder}`);
+}
+
+function shorten(text: string): string {
+  const lines = text.trimEnd().split('\n').slice(-PRINTED);
+  return lines.map((line) => line.slice(0, PRINTED_WIDTH)).join('\n');
 }
 
 /** What a person sees first in a window that does not go on: the focus, and what lies over the rest. */
@@ -86,18 +99,41 @@ function readOverlays(): string[] {
     const typed = each.querySelector('input')?.value ?? '';
     return `${each.className}: ${typed} ${each.innerText}`.replaceAll(/\s+/g, ' ').slice(0, 500);
   });
-  return [`title: ${document.title}`, ...texts];
+  const editors = [...document.querySelectorAll<HTMLElement>('.editor-instance .view-lines')];
+  const code = editors.map((each) => `editor: ${each.innerText.slice(-500)}`);
+  const status = document.querySelector('.statusbar-item[aria-label^="Svc"]')?.getAttribute('aria-label');
+  return [`title: ${document.title}`, `status: ${status}`, ...texts, ...code];
 }
 
 /** For mocha: reports each test and each hook that failed. */
 export const failureHooks = {
+  /** A test is reported before the hooks after it close what it shows. */
+  beforeEach(this: Mocha.Context) {
+    const test = this.currentTest;
+    const run = test?.fn;
+    if (!run) return;
+    test.fn = async function (this: Mocha.Context) {
+      try {
+        await Reflect.apply(run, this, []);
+      } catch (error) {
+        reports.add(test);
+        await reportFailure(test.fullTitle());
+        throw error;
+      }
+    };
+  },
+  /** Its time limit, or a hook before it. */
   async afterEach(this: Mocha.Context) {
     const test = this.currentTest;
     // Without a state if a hook before it failed.
-    if (test && test.state !== 'passed' && !test.isPending())
-      console.error(`      see ${await reportFailure(test.fullTitle())}`);
+    if (test && test.state !== 'passed' && !test.isPending() && !reports.has(test)) {
+      await reportFailure(test.fullTitle());
+    }
   },
 };
+
+/** Tests that were reported. */
+const reports = new WeakSet<Mocha.Test>();
 
 /** The element with the focus in each document that has it, from the window to the innermost frame. */
 export async function focusedElements(page: Page): Promise<readonly string[]> {
@@ -107,5 +143,5 @@ export async function focusedElements(page: Page): Promise<readonly string[]> {
 
 /** Runs in the page. */
 function readFocus(): string {
-  return document.hasFocus() ? (document.activeElement?.outerHTML ?? '').slice(0, 200) : '';
+  return document.hasFocus() ? (document.activeElement?.outerHTML ?? '').replaceAll(/\s+/g, ' ').slice(0, 200) : '';
 }
