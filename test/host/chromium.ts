@@ -4,6 +4,8 @@ import { CHROMIUM, programPath } from './programs.ts';
 // Chromium looks up its vendor's hosts at every start; the tests run without an internet.
 const QUIET = [
   '--no-sandbox',
+  // As a desktop Chrome does: a frame without an origin has a process of its own.
+  '--site-per-process',
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',

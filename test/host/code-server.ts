@@ -220,10 +220,19 @@ async function endExtensionHosts(child: ChildProcess): Promise<number> {
     );
   };
   const hosts = find();
-  for (const pid of hosts) process.kill(pid, 'SIGKILL');
+  for (const pid of hosts) kill(pid);
   // The kernel ends a killed process in its own time, and nobody but its parent is told.
   while (find().some((pid) => hosts.includes(pid))) await setTimeout(20);
   return hosts.length;
+}
+
+/** It may have ended since it was found. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 /** Ends the host with its extension hosts: they are its children's children. */

@@ -36,6 +36,8 @@ export interface Program {
 export const CHROMIUM: Program = {
   name: 'Chrome or Chromium',
   paths: [
+    // Draws the same pages with less than half of the processor time.
+    '/usr/bin/chromium-headless-shell',
     '/usr/bin/chromium',
     '/usr/bin/chromium-browser',
     '/usr/bin/google-chrome',
@@ -43,7 +45,7 @@ export const CHROMIUM: Program = {
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
     'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
   ],
-  debianPackage: 'chromium',
+  debianPackage: 'chromium-headless-shell',
   reason: 'shows the pages and VS Code',
   how: 'installed',
   variable: 'CHROME_PATH',

@@ -77,15 +77,18 @@ const editor: Suite = {
   built: true,
   usual: true,
 };
+const CHAT = ['test/e2e/chat-*.spec.ts', 'test/e2e/diagrams.spec.ts'];
 const endToEnd: Suite = {
   name: 'end to end',
   files: ['test/e2e/**/*.spec.ts'],
+  except: CHAT,
   mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts', '--exit'],
   programs: [CHROMIUM],
   editor: true,
   built: true,
   usual: true,
 };
+const chat: Suite = { ...endToEnd, name: 'chat, end to end', files: CHAT, except: [] };
 const clients: Suite = {
   name: 'coding agents and SDKs',
   files: ['test/clients/**/*.test.ts'],
@@ -96,12 +99,9 @@ const clients: Suite = {
   usual: false,
 };
 
-/**
- * Lanes run beside each other, the suites of a lane one after the other. The first lane mostly computes, the second
- * mostly waits for processes.
- */
+/** Lanes run beside each other, the suites of a lane one after the other. They take about the same time. */
 export const LANES: readonly (readonly Suite[])[] = [
-  [plain, pages, editor],
+  [plain, pages, editor, chat],
   [servers, endToEnd, clients],
 ];
 
