@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { budget, rate, sharedBy } from '../schema/limits.ts';
-import type { gatewaySchema, poolSchema } from '../schema/schema.ts';
+import type { catalogSchema, gatewaySchema, poolSchema } from '../schema/schema.ts';
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin, Source } from './origin.ts';
 import type { WaitingChange } from './project-part.ts';
@@ -204,8 +204,7 @@ export interface Settings extends ModelChoices {
   readonly gateway: GatewaySettings;
   /** Requests go only to this machine and these networks. Absent: to any address. */
   readonly localOnly?: LocalOnly;
-  /** Whether the public catalog is fetched in the background; absent means yes. */
-  readonly catalog?: { readonly refresh: boolean };
+  readonly catalog: Readonly<z.output<typeof catalogSchema>>;
   /** Every active value and its source. */
   readonly values: SetValues;
   /** The problem of an invalid managed file. The terminal and the gateway stop; the editor disables all providers. */
