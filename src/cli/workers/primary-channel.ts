@@ -24,7 +24,7 @@ interface Served {
 
 /** The connection of a worker to its primary. */
 export class PrimaryChannel {
-  /** `io` of the worker: it stops when the primary says so. Only the first worker prints texts that all would print. */
+  /** `io` of the worker: it stops when the primary sends the order. Only the first worker prints texts that all would print. */
   readonly io: Io;
   readonly first: boolean;
   /** Number of workers when all have started. */

@@ -61,7 +61,7 @@ export interface ProviderSettings {
   readonly api?: Located<string> | undefined;
   /** Environment variables that may contain the key; from trusted sources only. */
   readonly env?: readonly string[] | undefined;
-  /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
+  /** Whether reasoning in tags is split from the text of answers. Absent: by the model’s profile. */
   readonly reasoningTags?: boolean | undefined;
   readonly toolCallsInText?: boolean | undefined;
   readonly simulated?: boolean | undefined;
@@ -145,7 +145,7 @@ export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' |
   readonly state?: Credential | undefined;
   /** Who counts rates: this process alone, or all that share a `state`. */
   readonly rateStore: 'memory' | 'state';
-  /** Milliseconds for which keys are used while that database is away. */
+  /** Milliseconds for which keys are used while that database can’t be reached. */
   readonly maxStale: number;
   readonly embeddingModels: Members<'embeddingModels'>;
   readonly transcriptionModels: Members<'transcriptionModels'>;

@@ -63,7 +63,7 @@ export function describeThisHealth({ health, pools }: Pick<HealthSources, 'healt
 export async function readHealth(deps: HealthSources): Promise<HealthReport> {
   const own = describeThisHealth(deps);
   if (deps.peers === undefined) return own;
-  // While the state is away, the health of this process is known.
+  // While the state can’t be read, the health of this process is known.
   const seen = await deps.peers.listReplicas().catch(() => []);
   const ofPeers = seen
     .filter(({ live, self }) => live && !self)

@@ -353,7 +353,7 @@ export class Replica implements SharedState {
     return thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, this.#input.url());
   }
 
-  /** A kind of work fails. An error of the server about a statement is no reason to call the server away. */
+  /** A kind of work fails. A server that refuses a statement is there. */
   #fails(health: ServerHealth, thrown: unknown): void {
     const error = this.#text(thrown);
     const silent = thrown instanceof Unavailable && !thrown.answered;
@@ -362,7 +362,7 @@ export class Replica implements SharedState {
     else if (!this.#health.away) health.failed(error);
   }
 
-  /** Without an answer, the whole server may be away, which the next read of changes tells. */
+  /** Without an answer, the whole server may be unreachable, which the next read of changes shows. */
   async #failsUnlessAway(health: ServerHealth, error: string): Promise<void> {
     if (!this.#disposed) await this.#polls.run();
     if (!this.#disposed && !this.#health.away) health.failed(error);

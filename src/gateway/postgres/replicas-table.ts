@@ -13,7 +13,7 @@ const LIVE_REPORT = POSTGRES.member('r.facts', 'live');
 /** Peers of the replica `$1` whose heartbeats arrive. */
 const LIVE_PEERS = `FROM ${SCHEMA}.replicas r WHERE ${POSTGRES_LEASES.live} AND r.id <> $1`;
 
-/** What a replica reads each second. */
+/** The values that a replica reads each second. */
 export interface Changes {
   /** The number of the last change of keys. */
   readonly last: number;

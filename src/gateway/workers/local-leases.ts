@@ -404,7 +404,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   }
 }
 
-/** What a damaged file has is worth nothing: it is replaced. @throws as `openDatabase`. */
+/** A damaged file is replaced: its content is worth nothing. @throws as `openDatabase`. */
 async function openLeases(input: LocalLeasesInput): Promise<DatabaseSync> {
   const open = () =>
     openDatabase(input.file, (opened) => {
