@@ -43,7 +43,7 @@ export class FenceEnd {
     this.#isFile = MARKDOWN_FILE.test(fence.info);
   }
 
-  /** Whether the text after this line decides what the line does. */
+  /** Whether the text after this line decides its meaning. */
   needsNext(line: string): boolean {
     return this.#isFile && this.#inner.length === 0 && /^\s*$|:[*_]*\s*$/.test(this.#previous) && BARE.test(line);
   }

@@ -18,7 +18,7 @@ export function upToFirst(text: string, characters: readonly string[]): string {
   return text.slice(0, end);
 }
 
-/** A number of tokens as it is usually said: 131,072 is "128k", 200,000 is "200k". */
+/** A number of tokens as it is usually written: 131,072 is "128k", 200,000 is "200k". */
 export function shortTokens(count: number): string {
   if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`;
   return `${Math.round(count / (count % 4096 === 0 ? 1024 : 1000))}k`;

@@ -1,13 +1,14 @@
 import { nearMisses } from '../base/near-miss.ts';
 import { withoutTrailing } from '../base/text.ts';
 import type { ModelSettings } from '../config/settings/configured-model.ts';
+import { DEFAULT_NPM } from '../config/settings/defaults.ts';
 import type { ProviderSettings } from '../config/settings/settings.ts';
 import { type MessageText, msg } from '../wire/errors/svc-error.ts';
 import { FIM_DIALECTS, type FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { ProviderKind } from './model.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './public/catalog.ts';
-import { DEFAULT_NPM, findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
+import { findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
 
 /** Only this many characters of a model id are matched: some of the patterns take quadratic time. */
 export const MAX_MATCHED_ID = 256;

@@ -47,9 +47,9 @@ export interface Endpoint {
   readonly timeout: number | false;
   /** Milliseconds between parsed events. */
   readonly chunkTimeout?: number | undefined;
-  /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
+  /** Whether reasoning in tags is split from the text of answers. Absent: by the model’s profile. */
   readonly reasoningTags?: boolean | undefined;
-  /** Whether calls in the text of answers become calls. Absent: as the model’s profile says. */
+  /** Whether calls in the text of answers become calls. Absent: by the model’s profile. */
   readonly toolCallsInText?: boolean | undefined;
   /** Free-form provider options, for example the Azure resource and API version. */
   readonly options: Readonly<Record<string, unknown>>;

@@ -1,8 +1,9 @@
 import { defined } from '../base/json.ts';
+import { DEFAULT_NPM } from '../config/settings/defaults.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { environmentKey } from './environment-key.ts';
 import { type CatalogData, catalogProvider } from './public/catalog.ts';
-import { DEFAULT_NPM, PACKAGES, VENDORS } from './vendors.ts';
+import { PACKAGES, VENDORS } from './vendors.ts';
 
 /** Known values of a vendor, as defaults for the provider dialog. */
 export interface Preset {

@@ -1,6 +1,10 @@
+import { DEFAULT_LISTEN, DEFAULT_NPM } from '../config/settings/defaults.ts';
 import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { ProviderKind } from './model.ts';
+
+/** Where a gateway of this machine is by default. */
+const GATEWAY = `http://${DEFAULT_LISTEN.host}:${DEFAULT_LISTEN.port}`;
 
 /** Vendor data that the public catalog does not have, from the vendors' documentation. */
 export interface Vendor {
@@ -120,8 +124,8 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     {
       name: 'Svc gateway',
       kind: 'svc',
-      base: 'http://127.0.0.1:4180/v1',
-      fim: { url: 'http://127.0.0.1:4180/fim', dialect: 'svc' },
+      base: `${GATEWAY}/v1`,
+      fim: { url: `${GATEWAY}/fim`, dialect: 'svc' },
       env: ['SVC_API_KEY'],
       local: true,
       needsKey: true,
@@ -154,8 +158,6 @@ export interface PackageFormat {
 }
 
 const CHAT: PackageFormat = { kind: 'openai-compatible', format: 'chat-completions' };
-
-export const DEFAULT_NPM = '@ai-sdk/openai-compatible';
 
 export const PACKAGES: ReadonlyMap<string, PackageFormat> = new Map<string, PackageFormat>([
   [DEFAULT_NPM, CHAT],

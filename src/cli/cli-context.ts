@@ -39,7 +39,7 @@ export interface Context {
 
 /**
  * Like `openContext`, for commands that send prompts and code: changes of a project that is not allowed are not used,
- * and one line on standard error says which.
+ * and one line on standard error names it.
  */
 export async function openSendingContext(io: Io): Promise<Context> {
   const { settings: all, catalog } = await loadContext(io);

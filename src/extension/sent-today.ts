@@ -23,7 +23,7 @@ interface StoredDay {
   readonly rows: readonly Sent[];
 }
 
-/** Where code was sent today by all windows. Contents are not kept, and what is older is removed. */
+/** Where code was sent today by all windows. Contents are not kept, and older entries are removed. */
 export class SentToday {
   readonly #memory: vscode.Memento;
   /** Not stored yet. */

@@ -14,6 +14,8 @@ import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
 import { type LazyRoutes, Router, unknownPath } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
+import { describeThisHealth } from './operations/health-report.ts';
+import { LivePeers } from './operations/live-peers.ts';
 import { describeThisReplica } from './operations/presence.ts';
 import { type AdminPage, adminPageRoutes } from './routes/admin-page-route.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
@@ -25,7 +27,7 @@ import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
 import { type Operation, operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
-import type { SharedState } from './shared-state.ts';
+import type { Peers } from './shared-state.ts';
 import { KeptItems } from './state/kept-items.ts';
 
 // `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
@@ -55,7 +57,7 @@ export interface Gateway {
 export type GatewayParts = Inference &
   Administration &
   Omit<Operation, 'adminPaths'> &
-  AdminPage & { readonly shared?: Pick<SharedState, 'describe'> | undefined };
+  AdminPage & { readonly peers?: Peers | undefined };
 
 export interface Listen {
   readonly host: string;
@@ -126,7 +128,7 @@ export async function startGateway(deps: GatewayParts, listen: Listen): Promise<
   const host = listen.host === '::' ? address : listen.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   deps.presence.address = url;
-  deps.shared?.describe(() => JSON.stringify(describeThisReplica(deps)));
+  if (deps.peers !== undefined) joinPeers(deps, deps.peers);
   return {
     url,
     announceClose: async (delayMs, hurry, replaced = false) => {
@@ -141,6 +143,15 @@ export async function startGateway(deps: GatewayParts, listen: Listen): Promise<
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },
   };
+}
+
+function joinPeers(deps: GatewayParts, peers: Peers): void {
+  const live = new LivePeers(deps.live);
+  peers.join({
+    report: () =>
+      JSON.stringify({ ...describeThisReplica(deps), health: describeThisHealth(deps), live: live.report() }),
+    read: (reports) => live.read(reports),
+  });
 }
 
 async function adminPaths(): Promise<Readonly<Record<string, object>>> {

@@ -20,27 +20,40 @@ export interface SharedState extends SharedLimits {
   follow(): void;
   /** Rows on the local disk that the server does not have yet. */
   readonly waiting: number;
-  /** Tells the other gateways about this one, with each heartbeat. */
-  describe(facts: () => string): void;
-  /** Reports of gateways about themselves, of the last minutes. */
-  listReplicas(): Promise<readonly SeenReplica[]>;
   dispose(): Promise<void>;
+}
+
+/** The processes that share a state. With each heartbeat, a process reports about itself. */
+export interface Peers {
+  /** Begins to send reports of this process, and to read those of the others. */
+  join(reporter: PeerReporter): void;
+  /** The last report of each process, of the last minutes. */
+  listReplicas(): Promise<readonly SeenReplica[]>;
+}
+
+export interface PeerReporter {
+  /** JSON. Peers read its member `live` with each heartbeat, and the others when someone wants to see them. */
+  report(): string;
+  /** Called with each heartbeat. @param live that member of each running peer that has it, by id of the process. */
+  read(live: ReadonlyMap<string, string>): void;
 }
 
 export interface SeenReplica {
   readonly id: string;
-  /** As `describe` gave them. */
+  /** As `PeerReporter.report` gave them. */
   readonly facts: string;
   /** Unix milliseconds. */
   readonly seenAt: number;
+  /** Its heartbeats arrive. */
+  readonly live: boolean;
   readonly self: boolean;
 }
 
 /**
- * Leases of budgets and rates, for a gateway that shares its limits with peers. They are renewed in the background: no
- * request waits for it.
+ * Leases of budgets and rates, and heartbeats, for a process that shares its limits with peers. They are renewed in the
+ * background: no request waits for it.
  */
-export interface SharedLimits {
+export interface SharedLimits extends Peers {
   readonly budgets: SharedBudgets;
   /** Absent: each gateway counts alone. */
   readonly rates?: SharedRates | undefined;

@@ -65,7 +65,7 @@ export async function* converse(
 
 const OUTPUT_FIELDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 
-/** The body with as many output tokens as the refusal says that the model has, if they were the reason. */
+/** The body with the output tokens that the refusal names as the model’s limit, if they were the reason. */
 function withSmallerOutput(body: Record<string, unknown>, refusal: SvcError): Record<string, unknown> | undefined {
   const field = OUTPUT_FIELDS.find((name) => typeof body[name] === 'number');
   if (field === undefined || refusal.upstreamStatus !== 400) return undefined;

@@ -201,7 +201,7 @@ function find(list: unknown, id: string): JsonObject | undefined {
   return named ?? (items.length === 1 && items[0]?.meta !== undefined ? items[0] : undefined);
 }
 
-/** A server without a loaded model says 0. */
+/** A server without a loaded model reports 0. */
 function count(value: unknown): number | undefined {
   return tokenCount(value) || undefined;
 }

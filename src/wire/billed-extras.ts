@@ -100,7 +100,7 @@ const CALLS = ['web_search_call"', 'file_search_call"', 'code_interpreter_call"'
 const IMAGES = Buffer.from('"image_gen"');
 const TIER = Buffer.from('service_tier"');
 
-/** Whether a whole answer in bytes may say something about its price outside of its usage. Most answers do not. */
+/** Whether a whole answer in bytes may have something about its price outside of its usage. Most answers do not. */
 export function mayHaveExtras(body: Buffer): boolean {
   if (CALLS.some((mark) => body.includes(mark))) return true;
   const images = body.indexOf(IMAGES);

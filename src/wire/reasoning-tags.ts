@@ -154,7 +154,7 @@ export class ReasoningSplitter {
 
   #held(tail: string, pieces: TextPiece[]): boolean {
     const before = this.#buffer.length - tail.length;
-    // The first character of a shortened tail only tells what is before a tag.
+    // The first character of a shortened tail only tells the character before a tag.
     const from = before === 0 ? 0 : 1;
     const found =
       findFrom(this.#startsInside === 'probably' ? ORPHAN : ORPHAN_LINE, tail, from) ??

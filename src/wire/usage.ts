@@ -25,7 +25,7 @@ const READERS: Readonly<Record<FormatName, (usage: unknown, answer?: JsonObject)
 /**
  * Reads the `usage` object of a format's answer; undefined if it contains no tokens.
  *
- * @param answer the object that has the usage. It may say which service tier was served.
+ * @param answer the object that has the usage. It may name the service tier that was served.
  */
 export function readReportedUsage(format: FormatName, usage: unknown, answer: JsonObject = {}): Usage | undefined {
   return READERS[format](usage, answer);

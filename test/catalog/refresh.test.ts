@@ -240,10 +240,11 @@ describe('refreshing the catalog', () => {
   });
 
   it('catalog refresh: the setting and the variable disable it', () => {
-    assert.equal(refreshAllowed({}, {}), true);
+    const settings = { catalog: { refresh: true } };
+    assert.equal(refreshAllowed(settings, {}), true);
     assert.equal(refreshAllowed({ catalog: { refresh: false } }, {}), false);
-    assert.equal(refreshAllowed({}, { SVC_DISABLE_CATALOG_REFRESH: '1' }), false);
-    assert.equal(refreshAllowed({}, { SVC_DISABLE_CATALOG_REFRESH: '' }), true);
+    assert.equal(refreshAllowed(settings, { SVC_DISABLE_CATALOG_REFRESH: '1' }), false);
+    assert.equal(refreshAllowed(settings, { SVC_DISABLE_CATALOG_REFRESH: '' }), true);
   });
 
   it('catalog refresh: the cache file is in the cache folder of each platform', () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { platformPath } from '../../base/real-path.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { svcFolder } from '../../base/user-folders.ts';
-import type { LocalOnly } from '../../config/settings/settings.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';
 import { CATALOG_URL, fromModelsDev } from './models-dev.ts';
 import { readCatalog } from './snapshot.ts';
@@ -48,13 +48,10 @@ export function catalogUrl(env: Environment): string {
 }
 
 /** Whether the settings and the environment allow requests to the public catalog. */
-export function refreshAllowed(
-  settings: { readonly catalog?: { readonly refresh: boolean }; readonly localOnly?: LocalOnly },
-  env: Environment,
-): boolean {
+export function refreshAllowed(settings: Pick<Settings, 'catalog' | 'localOnly'>, env: Environment): boolean {
   const off = env[REFRESH_OFF_VARIABLE];
   if (settings.localOnly !== undefined) return false;
-  return settings.catalog?.refresh !== false && (off === undefined || off === '' || off === '0' || off === 'false');
+  return settings.catalog.refresh && (off === undefined || off === '' || off === '0' || off === 'false');
 }
 
 /** The newest local catalog: the cache merged over the snapshot. An unreadable cache is ignored. */

@@ -1,7 +1,7 @@
 import { defined, mergeDeep } from '../../base/json.ts';
 import { FIELD_OPTIONS, requestFields } from '../../config/schema/option-names.ts';
 import type { ConfiguredTier, ModelCost, ModelSettings, PriceTier } from '../../config/settings/configured-model.ts';
-import { DEFAULT_TIMEOUT_MS } from '../../config/settings/configured-model.ts';
+import { DEFAULT_TIMEOUT_MS } from '../../config/settings/defaults.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { revealOptions } from '../../config/settings/secret.ts';
 import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';

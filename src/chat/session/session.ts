@@ -110,7 +110,7 @@ export class ChatSession {
 
   /**
    * Marks answers that a crash left open as interrupted. Only for a conversation from history to which no other window
-   * is streaming. Of a call that was changing files, the checkpoints say whether the change was made.
+   * is streaming. Of a call that was changing files, the checkpoints show whether the change was made.
    */
   async closeOpenAnswers(): Promise<void> {
     const open = this.#transcript.messages.filter(({ role, ending }) => role !== 'user' && ending === undefined);

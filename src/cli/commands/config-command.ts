@@ -123,7 +123,7 @@ function describe(settings: Settings, registry: Registry, models: ModelsInForce)
     );
     for (const value of settings.values.at(['provider', id])) {
       const [, , section] = value.path;
-      // `null` marks an address that cannot be used. The line of the provider says so.
+      // `null` marks an address that cannot be used. The line of the provider shows it.
       if (section !== 'models' && (value.value !== null || provider.problem === undefined))
         lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${describePlace(value)})`);
     }

@@ -167,7 +167,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       log,
       telemetry,
       shared,
-      workers: worker,
+      peers: leases ?? shared,
       health: state.health,
       live: state.live,
       admin: state.admin,

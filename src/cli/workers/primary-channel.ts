@@ -1,11 +1,7 @@
 import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
 import type { Ledger } from '../../gateway/accounting/ledger.ts';
 import type { Metrics } from '../../gateway/accounting/metrics.ts';
-import { describeThisHealth, type HealthSources } from '../../gateway/operations/health-report.ts';
-import type { LiveRequests } from '../../gateway/operations/live-requests.ts';
-import { describeThisReplica, type ThisProcess } from '../../gateway/operations/presence.ts';
-import { PRIMARY_MESSAGE, type Subject, type WorkerMessage } from '../../gateway/workers/messages.ts';
-import { WorkerLive } from '../../gateway/workers/worker-live.ts';
+import { PRIMARY_MESSAGE, type WorkerMessage } from '../../gateway/workers/messages.ts';
 import type { Io } from '../io.ts';
 
 /** Signals reach all processes of a terminal or a service. The primary tells its workers when to stop. */
@@ -20,25 +16,22 @@ export interface StopOrder {
 }
 
 /** The parts of a worker that its primary reads and tells changes. */
-type Served = ThisProcess &
-  HealthSources & {
-    readonly metrics: Metrics;
-    readonly ledger: Pick<Ledger, 'flush'>;
-    readonly signIns: SignInLimit;
-    readonly live: LiveRequests;
-  };
+interface Served {
+  readonly metrics: Metrics;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  readonly signIns: SignInLimit;
+}
 
 /** The connection of a worker to its primary. */
 export class PrimaryChannel {
-  /** `io` of the worker: it stops when the primary says so. Only the first worker prints texts that all would print. */
+  /** `io` of the worker: it stops when the primary sends the order. Only the first worker prints texts that all would print. */
   readonly io: Io;
   readonly first: boolean;
   /** Number of workers when all have started. */
   readonly workers: number;
   stopOrder: StopOrder | undefined;
-  #own: Readonly<Record<Subject, () => Promise<string>>> | undefined;
+  #metrics: Metrics | undefined;
   #signIns: SignInLimit | undefined;
-  #live: WorkerLive | undefined;
   readonly #stop = new AbortController();
   readonly #collecting = new Map<number, (texts: readonly string[]) => void>();
   #number = 0;
@@ -59,15 +52,9 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving(parts: Served): void {
-    const { metrics, ledger, signIns, live } = parts;
-    this.#own = {
-      metrics: () => metrics.toJson(),
-      replica: async () => JSON.stringify(describeThisReplica(parts)),
-      health: async () => JSON.stringify(describeThisHealth(parts)),
-    };
-    metrics.ofAllWorkers = () => this.#collect('metrics');
-    this.#live = new WorkerLive(live, send);
+  serving({ metrics, ledger, signIns }: Served): void {
+    this.#metrics = metrics;
+    metrics.ofAllWorkers = () => this.#collectMetrics();
     this.#signIns = signIns;
     signIns.tellWorkers = (of) => send({ type: 'sign-in', of });
     // Node ends a worker whose primary has ended.
@@ -75,29 +62,18 @@ export class PrimaryChannel {
     send({ type: 'ready' });
   }
 
-  /** The descriptions of all workers, as `describeThisReplica`. */
-  replicas(): Promise<readonly string[]> {
-    return this.#collect('replica');
-  }
-
-  /** The health of models as the workers know it, as `describeThisHealth`. */
-  health(): Promise<readonly string[]> {
-    return this.#collect('health');
-  }
-
-  /** The answers of all workers. */
-  #collect(subject: Subject): Promise<readonly string[]> {
+  #collectMetrics(): Promise<readonly string[]> {
     this.#number += 1;
     const number = this.#number;
     return new Promise((resolve) => {
       this.#collecting.set(number, resolve);
-      send({ type: 'collect', number, subject });
+      send({ type: 'collect', number });
     });
   }
 
   /** The process may end. Hands over its metrics. */
   async close(): Promise<void> {
-    const text = await this.#own?.metrics();
+    const text = await this.#metrics?.toJson();
     if (text !== undefined) send({ type: 'last-metrics', text });
     process.channel?.unref();
   }
@@ -111,14 +87,9 @@ export class PrimaryChannel {
         this.#collecting.delete(message.number);
         return;
       case 'collect':
-        return void this.#sendOwn(message.number, message.subject);
+        return void this.#sendOwn(message.number);
       case 'sign-in':
         return this.#signIns?.count(message.of);
-      case 'live-follow':
-      case 'live-unfollow':
-      case 'live-request':
-      case 'live-skipped':
-        return this.#live?.receive(message);
       case 'stop':
         this.stopOrder = message;
         return this.#stop.abort();
@@ -127,9 +98,9 @@ export class PrimaryChannel {
     }
   }
 
-  async #sendOwn(number: number, subject: Subject): Promise<void> {
-    // A worker that does not accept requests yet has nothing to say.
-    send({ type: 'own', number, text: (await this.#own?.[subject]()) ?? '[]' });
+  async #sendOwn(number: number): Promise<void> {
+    // A worker that does not accept requests yet has counted nothing.
+    send({ type: 'own', number, text: (await this.#metrics?.toJson()) ?? '[]' });
   }
 }
 

@@ -3,13 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onAbort, SerialQueue } from '../../base/concurrency.ts';
 import type { Log } from '../../gateway/accounting/log.ts';
-import { LiveKeeper } from '../../gateway/workers/live-keeper.ts';
-import {
-  type PrimaryMessage,
-  type Subject,
-  WORKER_MESSAGE,
-  type WorkerMessage,
-} from '../../gateway/workers/messages.ts';
+import { type PrimaryMessage, WORKER_MESSAGE, type WorkerMessage } from '../../gateway/workers/messages.ts';
 import { MetricsKeeper } from '../../gateway/workers/metrics-keeper.ts';
 
 export interface PrimaryOptions {
@@ -32,7 +26,7 @@ interface Started {
 /** Milliseconds after which a worker that ended did run; otherwise the next one has to wait. */
 const STABLE_MS = 5_000;
 const MAX_WAIT_MS = 30_000;
-/** Milliseconds for a worker's report about itself. */
+/** Milliseconds for the metrics of a worker. */
 const COLLECT_MS = 1_000;
 /** Milliseconds in which a replaced worker asks clients to open other connections. */
 const REPLACED_MS = 1_000;
@@ -42,10 +36,9 @@ const END_MS = 15_000;
 /** Starts the workers, passes messages between them, and starts one that ends again. */
 export class Primary {
   readonly #options: PrimaryOptions;
-  readonly #live = new LiveKeeper((id, message) => this.#send(id, message));
   readonly #metrics = new MetricsKeeper();
   readonly #workers = new Map<number, Started>();
-  /** Workers whose reports are awaited, by number. */
+  /** Workers whose metrics are awaited, by number. */
   readonly #collecting = new Map<number, (text: string) => void>();
   #number = 0;
   #failures = 0;
@@ -146,7 +139,6 @@ export class Primary {
   async #ended(id: number, code: number | null, signal: string | null): Promise<void> {
     const ended = this.#workers.get(id);
     this.#workers.delete(id);
-    this.#live.leave(id);
     if (ended === undefined || ended.stopping || this.#ending || !(await ended.ready)) return;
     this.#failures = performance.now() - ended.at < STABLE_MS ? this.#failures + 1 : 0;
     const waitMs = this.#failures === 0 ? 0 : Math.min(MAX_WAIT_MS, 500 * 2 ** this.#failures);
@@ -171,9 +163,9 @@ export class Primary {
   #receive(id: number, message: WorkerMessage): void {
     switch (message.type) {
       case 'ready':
-        return this.#live.join(id);
+        return;
       case 'collect':
-        return void this.#collect(id, message.number, message.subject);
+        return void this.#collect(id, message.number);
       case 'own':
         return this.#collecting.get(message.number)?.(message.text);
       case 'last-metrics':
@@ -181,30 +173,23 @@ export class Primary {
       case 'sign-in':
         for (const peer of this.#workers.keys()) if (peer !== id) this.#send(peer, message);
         return;
-      case 'live-follow':
-      case 'live-unfollow':
-      case 'live-request':
-      case 'live-skipped':
-        return this.#live.receive(id, message);
     }
   }
 
-  /** Answers with the reports of all workers that answer in time. */
-  async #collect(id: number, number: number, subject: Subject): Promise<void> {
-    const texts = await Promise.all([...this.#workers.keys()].map((each) => this.#own(each, subject)));
-    const all = subject === 'metrics' ? await this.#metrics.all() : texts;
-    this.#send(id, { type: 'collected', number, texts: all.filter((each) => each !== undefined) });
+  /** Answers with the metrics of all workers, the last ones of those that do not answer in time. */
+  async #collect(id: number, number: number): Promise<void> {
+    await Promise.all([...this.#workers.keys()].map((each) => this.#askForMetrics(each)));
+    this.#send(id, { type: 'collected', number, texts: [...(await this.#metrics.all())] });
   }
 
-  async #own(id: number, subject: Subject): Promise<string | undefined> {
+  async #askForMetrics(id: number): Promise<void> {
     this.#number += 1;
     const number = this.#number;
     const own = new Promise<string>((resolve) => this.#collecting.set(number, resolve));
-    this.#send(id, { type: 'collect', number, subject });
+    this.#send(id, { type: 'collect', number });
     const found = await Promise.race([own, sleep(COLLECT_MS, undefined, { ref: false })]);
     this.#collecting.delete(number);
-    if (subject === 'metrics' && found !== undefined) this.#metrics.said(id, found);
-    return found;
+    if (found !== undefined) this.#metrics.said(id, found);
   }
 
   #send(id: number, message: PrimaryMessage): void {

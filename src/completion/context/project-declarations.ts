@@ -139,7 +139,7 @@ class Search {
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
   readonly #found = new Map<string, Found>();
-  /** What the language told without a file. */
+  /** Answers of the language about no file. */
   readonly #told: Snippet[] = [];
 
   constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {

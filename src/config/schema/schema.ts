@@ -6,7 +6,8 @@ import * as z from 'zod';
 import { isTimeZone } from '../../base/time-zone.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
-import { DEFAULT_TIMEOUT_MS, MODALITIES } from '../settings/configured-model.ts';
+import { MODALITIES } from '../settings/configured-model.ts';
+import { DEFAULT_LISTEN, DEFAULT_NPM, DEFAULT_TIMEOUT_MS } from '../settings/defaults.ts';
 import { LIMIT_DEFAULTS } from '../settings/limit-values.ts';
 import { budget, limitedModel, rate, sharedBy } from './limits.ts';
 
@@ -198,7 +199,7 @@ const providerSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .default('@ai-sdk/openai-compatible')
+    .default(DEFAULT_NPM)
     .describe(
       'Format of the provider: `@ai-sdk/openai-compatible` (Chat Completions), `@ai-sdk/openai` (Responses), `@ai-sdk/anthropic` (Messages), `@ai-sdk/azure`, `@ai-sdk/mistral`. No package is installed.',
     )
@@ -324,8 +325,8 @@ const duration = z
   .meta({ examples: ['90d', '15m'] });
 
 export const listenSchema = z.strictObject({
-  host: z.string().min(1).optional().default('127.0.0.1').describe('Address to listen on.'),
-  port: z.int().min(0).max(65_535).optional().default(4180).describe('Port; 0 selects a free one.'),
+  host: z.string().min(1).optional().default(DEFAULT_LISTEN.host).describe('Address to listen on.'),
+  port: z.int().min(0).max(65_535).optional().default(DEFAULT_LISTEN.port).describe('Port; 0 selects a free one.'),
 });
 
 export const adminSchema = z.strictObject({
@@ -463,6 +464,10 @@ export const gatewaySchema = z.strictObject({
     .describe('Models that share the load under one name of the form `<name>/<name>`.'),
 });
 
+export const catalogSchema = z.strictObject({
+  refresh: z.boolean().optional().default(true).describe('Fetch the public model catalog in the background.'),
+});
+
 /** `10.0.0.0/8`, `fd00::/8` or one address. */
 const NETWORK = /^[0-9a-fA-F.:]{2,45}(?:\/\d{1,3})?$/;
 
@@ -486,12 +491,7 @@ export const configSchema = z
     enabled_providers: idList
       .optional()
       .describe('Providers by id that may be used; all others are not. `disabled_providers` overrides it.'),
-    catalog: z
-      .strictObject({
-        refresh: z.boolean().optional().default(true).describe('Fetch the public model catalog in the background.'),
-      })
-      .optional()
-      .describe('The model catalog.'),
+    catalog: catalogSchema.optional().describe('The model catalog.'),
     localOnly: z
       .union([
         z.boolean(),

@@ -1,11 +1,16 @@
 import type * as z from 'zod';
-import { nodeAt, type ObjectTree, replaceNodes, toPlainValue, unescapedKey } from '../settings/tree.ts';
+import { nodeAt, type ObjectTree, replaceNodes, type Tree, toPlainValue, unescapedKey } from '../settings/tree.ts';
+
+/** A section with the defaults of its schema, also where it is missing. */
+export function parseSection<T extends z.ZodType>(schema: T, node: Tree | undefined): z.output<T> {
+  return node?.type === 'object' ? parseValidPart(schema, node) : schema.parse({});
+}
 
 /**
  * The valid part of a section with the defaults of its schema. Each source was checked before (validate.ts), so only
  * unknown keys are left out, and values that are not valid beside those of another source. It cannot fail.
  */
-export function parseValidPart<T extends z.ZodType>(schema: T, section: ObjectTree): z.output<T> {
+function parseValidPart<T extends z.ZodType>(schema: T, section: ObjectTree): z.output<T> {
   const { success, data, error } = schema.safeParse(toPlainValue(section));
   if (success) return data;
   const invalid = error.issues.flatMap(({ path, ...issue }) => {

@@ -1,6 +1,8 @@
 import { defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { runSteps, type Steps } from '../../base/time-slices.ts';
-import { DEFAULT_TIMEOUT_MS } from './configured-model.ts';
+import { catalogSchema, optionsSchema } from '../schema/schema.ts';
+import { parseSection } from '../schema/valid-part.ts';
+import { DEFAULT_TIMEOUT_MS } from './defaults.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
@@ -8,7 +10,7 @@ import type { Credential } from './origin.ts';
 import { splitProjectPart } from './project-part.ts';
 import { Secret } from './secret.ts';
 import type { LocalOnly, ModelChoices, ProviderSettings, Settings } from './settings.ts';
-import { child, getEntries, isNull, mergeTrees, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
+import { child, getEntries, isNull, mergeTrees, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
 /** The merged trees of one load: all sources, only the trusted ones, and only the untrusted ones. */
@@ -47,7 +49,7 @@ export function* buildSteps(views: Views): Steps<Content> {
     offersProvider: isOffered,
     gateway: readGateway(child(views.trusted, 'gateway')),
     ...readLocalOnly(child(views.trusted, 'localOnly')),
-    catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
+    catalog: parseSection(catalogSchema, child(effective, 'catalog')),
     values: new SetValues(effective),
   };
 }
@@ -76,10 +78,6 @@ function readLocalOnly(node: Tree | undefined): { readonly localOnly?: LocalOnly
   const value = node && plain(node);
   if (value === undefined || value === null || value === false) return {};
   return { localOnly: { networks: texts(objectOrEmpty(value).networks) ?? [] } };
-}
-
-function refreshes(node: Tree | undefined): boolean {
-  return (node?.type === 'scalar' ? flag(node.value) : undefined) ?? true;
 }
 
 function providerIds(tree: ObjectTree): Iterable<string> {
@@ -126,23 +124,6 @@ function readProject(
   const merged = own?.type === 'object' ? mergeTrees(own, permitted) : permitted;
   return { permitted: readProvider(id, merged), waiting };
 }
-
-const OWN_OPTIONS: ReadonlySet<string> = new Set([
-  'apiKey',
-  'baseURL',
-  'fimURL',
-  'resourceName',
-  'timeout',
-  'chunkTimeout',
-  'headers',
-  'reasoningTags',
-  'toolCallsInText',
-  'simulated',
-  'authToken',
-  'organization',
-  'project',
-  'headerTimeout',
-]);
 
 const NOTHING: JsonObject = {};
 
@@ -191,6 +172,13 @@ const HEADER_OPTIONS: readonly (readonly [option: string, header: string, scheme
   ['organization', 'openai-organization', ''],
   ['project', 'openai-project', ''],
 ];
+
+/** The options that are read here. */
+const OWN_OPTIONS: ReadonlySet<string> = new Set([
+  ...Object.keys(optionsSchema.omit({ apiVersion: true }).shape),
+  ...HEADER_OPTIONS.map(([option]) => option),
+  'headerTimeout',
+]);
 
 function optionHeaders(options: Tree | undefined): [string, Credential][] {
   return HEADER_OPTIONS.flatMap(([option, header, scheme]) => {

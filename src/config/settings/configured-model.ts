@@ -1,8 +1,5 @@
 import type { Credential, Located, Origin } from './origin.ts';
 
-/** Default of `timeout` in milliseconds (spec 8). */
-export const DEFAULT_TIMEOUT_MS = 300_000;
-
 export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
 export type Modality = (typeof MODALITIES)[number];
 

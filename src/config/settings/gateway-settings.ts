@@ -2,10 +2,10 @@ import type * as z from 'zod';
 import { parseDuration } from '../../base/duration.ts';
 import { defined } from '../../base/json.ts';
 import { adminSchema, gatewaySchema, listenSchema } from '../schema/schema.ts';
-import { parseValidPart } from '../schema/valid-part.ts';
+import { parseSection } from '../schema/valid-part.ts';
 import { credential, credentials } from './fields.ts';
 import type { AdminSettings, GatewaySettings, LimitSettings, TelemetrySettings } from './settings.ts';
-import { child, type ObjectTree, type Tree, unescapedKey } from './tree.ts';
+import { child, type Tree, unescapedKey } from './tree.ts';
 
 type Parsed = z.output<typeof gatewaySchema>;
 
@@ -13,8 +13,7 @@ type Parsed = z.output<typeof gatewaySchema>;
  * The `gateway` section with the defaults of its schema. Credentials are read from the tree, because they have a place.
  */
 export function readGateway(node: Tree | undefined, schema: z.ZodType<Parsed> = gatewaySchema): GatewaySettings {
-  const section: ObjectTree | undefined = node?.type === 'object' ? node : undefined;
-  const parsed = section === undefined ? schema.parse({}) : parseValidPart(schema, section);
+  const parsed = parseSection(schema, node);
   return {
     listen: parsed.listen ?? listenSchema.parse({}),
     maxBodyBytes: parsed.maxBodyBytes,

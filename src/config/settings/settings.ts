@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { budget, rate, sharedBy } from '../schema/limits.ts';
-import type { gatewaySchema, poolSchema } from '../schema/schema.ts';
+import type { catalogSchema, gatewaySchema, poolSchema } from '../schema/schema.ts';
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin, Source } from './origin.ts';
 import type { WaitingChange } from './project-part.ts';
@@ -61,7 +61,7 @@ export interface ProviderSettings {
   readonly api?: Located<string> | undefined;
   /** Environment variables that may contain the key; from trusted sources only. */
   readonly env?: readonly string[] | undefined;
-  /** Whether reasoning in tags is split from the text of answers. Absent: as the model’s profile says. */
+  /** Whether reasoning in tags is split from the text of answers. Absent: by the model’s profile. */
   readonly reasoningTags?: boolean | undefined;
   readonly toolCallsInText?: boolean | undefined;
   readonly simulated?: boolean | undefined;
@@ -145,7 +145,7 @@ export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' |
   readonly state?: Credential | undefined;
   /** Who counts rates: this process alone, or all that share a `state`. */
   readonly rateStore: 'memory' | 'state';
-  /** Milliseconds for which keys are used while that database is away. */
+  /** Milliseconds for which keys are used while that database can’t be reached. */
   readonly maxStale: number;
   readonly embeddingModels: Members<'embeddingModels'>;
   readonly transcriptionModels: Members<'transcriptionModels'>;
@@ -204,8 +204,7 @@ export interface Settings extends ModelChoices {
   readonly gateway: GatewaySettings;
   /** Requests go only to this machine and these networks. Absent: to any address. */
   readonly localOnly?: LocalOnly;
-  /** Whether the public catalog is fetched in the background; absent means yes. */
-  readonly catalog?: { readonly refresh: boolean };
+  readonly catalog: Readonly<z.output<typeof catalogSchema>>;
   /** Every active value and its source. */
   readonly values: SetValues;
   /** The problem of an invalid managed file. The terminal and the gateway stop; the editor disables all providers. */

@@ -53,7 +53,7 @@ export interface SurfaceOwner {
   readonly failed: (error: unknown) => void;
 }
 
-/** What the user typed before a page was ready. `left`: the user has gone elsewhere, and keeps the focus there. */
+/** Text that the user typed before a page was ready. `left`: the focus is elsewhere and stays there. */
 export interface EarlyText {
   readonly text: string;
   readonly left: boolean;

@@ -18,7 +18,7 @@ const FIX_MS = 300;
 const OUTPUT_LINES = 20;
 const OUTPUT_CHARACTERS = 1_000;
 
-/** What the user copied, and the problems at the cursor. */
+/** The text that the user copied, and the problems at the cursor. */
 export class RecentWork implements vscode.Disposable {
   readonly #watch: vscode.Disposable;
   #copied: { readonly uri: string; readonly time: number; readonly snippet: Snippet } | undefined;
@@ -26,7 +26,7 @@ export class RecentWork implements vscode.Disposable {
   #asking = false;
 
   constructor() {
-    // VS Code tells a provider of pastes what is copied in an editor. The clipboard, which has other text too, is not read.
+    // VS Code tells a provider of pastes the text that is copied in an editor. The clipboard, which has other text too, is not read.
     this.#watch = vscode.languages.registerDocumentPasteEditProvider(
       '*',
       { prepareDocumentPaste: (document, [range]) => this.#copy(document, range) },

@@ -140,7 +140,7 @@ interface View {
 
 function setupView(setup: ModelSetup): View {
   if (setup.kind === 'loading') return plain('$(sparkle) Svc', setupText(setup));
-  // Another item says that the key is withheld: origin-question.ts.
+  // Another item shows that the key is withheld: origin-question.ts.
   if (setup.kind === 'withheld') return plain('$(shield) Svc', selectable(setup));
   return plain(`$(plug) ${vscode.l10n.t('Set up Svc')}`, selectable(setup));
 }

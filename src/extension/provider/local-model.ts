@@ -10,7 +10,7 @@ import { findServers } from './provider-draft.ts';
 /** The user's choice. */
 export type LocalChoice = { readonly kind: 'use'; readonly form: ProviderForm } | { readonly kind: 'form' };
 
-/** Programs that serve models, with the page that says how to install them. */
+/** Programs that serve models, with the page about their installation. */
 const SERVERS: readonly (readonly [name: string, page: string])[] = [
   ['Ollama', 'https://ollama.com/download'],
   ['LM Studio', 'https://lmstudio.ai/download'],
@@ -20,7 +20,7 @@ const SERVERS: readonly (readonly [name: string, page: string])[] = [
 type Item = vscode.QuickPickItem & { readonly run: () => LocalChoice | 'again' | 'stay' };
 
 /**
- * Lists the model servers that answer on this machine, so that one is used with one press. Without one, says how to get
+ * Lists the model servers that answer on this machine, so that one is used with one press. Without one, shows how to get
  * one. @returns undefined if the list was closed.
  */
 export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | undefined> {

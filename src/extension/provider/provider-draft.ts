@@ -81,6 +81,7 @@ function alone(provider: ProviderSettings): Settings {
     disabledProviders: new Set(),
     values: new SetValues(),
     gateway: readGateway(undefined),
+    catalog: { refresh: false },
   };
 }
 

@@ -24,7 +24,7 @@ export const OPERATOR = 'operator';
 /** Looks up a key by its SHA-256 (hex). The time to compare hashes of random keys reveals nothing about a key. */
 export interface KeyCheck {
   find(hash: string): Principal | undefined;
-  /** Whether the stored keys are too old to be used, because their server was away for long. */
+  /** Whether the stored keys are too old to be used, because their server did not answer for long. */
   readonly stale?: boolean;
 }
 

@@ -167,7 +167,7 @@ interface Charged {
   readonly prices: string | undefined;
 }
 
-/** Hosts, besides OpenRouter's, whose answers state what they cost, with the fees of tools (`readReportedUsage`). */
+/** Hosts, besides OpenRouter's, whose answers state their cost, with the fees of tools (`readReportedUsage`). */
 const STATES_COST = ['perplexity.ai', 'x.ai'];
 
 /**

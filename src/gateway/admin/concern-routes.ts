@@ -13,7 +13,7 @@ const SOON_MS = 14 * 86_400_000;
 const MAX_CONCERNS = 20;
 /** Share of a budget that concerns a person. */
 const MUCH = 0.8;
-/** Share of a budget that runs out in its window. At the start of a window, a few requests say little about the rate. */
+/** Share of a budget that runs out in its window. At the start of a window, a few requests are no measure of the rate. */
 const SOME = 0.2;
 
 /** Budgets, providers, ledgers and keys that need attention. */

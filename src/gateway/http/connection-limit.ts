@@ -14,7 +14,7 @@ export interface FileLimits {
   readonly open: number;
 }
 
-/** Undefined where the system does not say it. */
+/** Undefined where the system has no such file. */
 export function readFileLimits(): FileLimits | undefined {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

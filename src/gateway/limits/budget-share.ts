@@ -96,7 +96,7 @@ export class BudgetShare {
     this.waits.granted();
   }
 
-  /** The leases are lost. What was spent counts with the next grant. */
+  /** The leases are lost. Spent money counts with the next grant. */
   forget(): void {
     for (const [start, { used }] of this.#windows) this.#early.set(start, used);
     this.#windows.clear();

@@ -17,7 +17,7 @@ export interface LeaseRequest {
   readonly needed: number;
 }
 
-/** What a process may use, and what it knows of its peers. */
+/** The lease of a process, and the leases of its peers. */
 export interface LeaseGrant {
   readonly id: string;
   /** The part that no process holds. */
@@ -76,7 +76,7 @@ export interface LeaseGrants {
   readonly rates: readonly RateGrant[];
 }
 
-/** Grants leases. What is granted is subtracted for all processes before this one may use it. */
+/** Grants leases. A grant is subtracted for all processes before this one may use it. */
 export interface LeaseStore {
   /** @throws an error if it is not known whether the store has granted. */
   grant(requests: LeaseRequests): Promise<LeaseGrants>;
@@ -103,7 +103,7 @@ export interface LeaseRound<Request, Grant> {
 }
 
 /**
- * The part of what is left that a process may hold of an equal part. Money is returned later than requests and tokens,
+ * The share of an equal part of the rest that a process may hold. Money is returned later than requests and tokens,
  * so little of it is held when little is left.
  */
 export const PART = { budget: 1 / 2, rate: 1 } as const;
@@ -121,7 +121,7 @@ export interface Available {
 
 /**
  * The rule by which all leases are granted: at most a part of an equal part of all that is not used, in all grants
- * together, and no more than the demand; but what a refused request needs, if it is free.
+ * together, and no more than the demand; but the need of a refused request, if it is free.
  */
 export function grantOf(
   { demand, needed }: Pick<LeaseRequest, 'demand' | 'needed'>,

@@ -28,7 +28,7 @@ export interface RateLeasesOptions {
 
 interface Requested extends RateRequest {
   readonly share: RateShare;
-  /** Used without a lease, while the store was away. Negative or 0. */
+  /** Used without a lease, while the store did not answer. Negative or 0. */
   readonly debt: number;
 }
 
@@ -43,7 +43,7 @@ export class RateLeases implements SharedRates {
   #changed = new Set<string>();
   /** Rates of which a peer needs more. */
   inDemand: ReadonlySet<string> = new Set();
-  /** Number of processes, as it was known last. Also one that requests nothing must know it when the store goes away. */
+  /** Number of processes, as it was known last. Also one that requests nothing must know it when the store stops answering. */
   processes = 1;
   /** When the store answered last; of the monotonic clock. */
   answeredAt = Number.NEGATIVE_INFINITY;
@@ -77,7 +77,7 @@ export class RateLeases implements SharedRates {
     return performance.now() - this.answeredAt < (this.#options.usableMs ?? USABLE_MS);
   }
 
-  /** All leases are lost. What was used is reported with the next round, which requests them again. */
+  /** All leases are lost. Their use is reported with the next round, which requests them again. */
   forget(): void {
     for (const [name, share] of this.#shares) {
       share.forget();

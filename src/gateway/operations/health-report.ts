@@ -3,6 +3,7 @@ import { parseJson } from '../../base/json.ts';
 import type { UpstreamHealth, UpstreamReport } from '../accounting/upstream-health.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 import type { Pools } from '../pools/pools.ts';
+import type { Peers } from '../shared-state.ts';
 
 /** The health of the models that a process called. */
 const healthReport = z.object({
@@ -37,9 +38,12 @@ interface HealthReport {
 export interface HealthSources {
   readonly health: UpstreamHealth;
   readonly pools: Pools;
-  /** The reports of all workers of this gateway, this one included. Absent: there is one process. */
-  readonly workers?: { health(): Promise<readonly string[]> } | undefined;
+  /** Absent: no other process shares the state. */
+  readonly peers?: Pick<Peers, 'listReplicas'> | undefined;
 }
+
+/** The member of the report of a process about itself. Another release may not have it. */
+const withHealth = z.object({ health: healthReport });
 
 /** The report of this process for its peers. */
 export function describeThisHealth({ health, pools }: Pick<HealthSources, 'health' | 'pools'>): HealthReport {
@@ -47,18 +51,24 @@ export function describeThisHealth({ health, pools }: Pick<HealthSources, 'healt
 }
 
 /**
- * The reports of all workers, as one process would make them:
+ * The reports of all processes, as one process would make them:
  *
- * - All workers call the same upstreams, so the last answer and the last failure of all of them count. A failure that
- *   one worker saw does not make a model look bad after others got answers.
- * - Each worker pauses a member of a pool by itself. The member is shown as cooling while any worker pauses it, until
+ * - All processes call the same upstreams, so the last answer and the last failure of all of them count. A failure that
+ *   one process saw does not make a model look bad after others got answers.
+ * - Each process pauses a member of a pool by itself. The member is shown as cooling while any process pauses it, until
  *   the last of them does not, with the reason of that one.
  * - Running requests are added. The time to the first byte is that of the last answer; for members of pools, whose
- *   times are averages, it is the average of the workers.
+ *   times are averages, it is the average of the processes.
  */
 export async function readHealth(deps: HealthSources): Promise<HealthReport> {
-  if (deps.workers === undefined) return describeThisHealth(deps);
-  const reports = (await deps.workers.health()).flatMap((text) => healthReport.safeParse(parseJson(text)).data ?? []);
+  const own = describeThisHealth(deps);
+  if (deps.peers === undefined) return own;
+  // While the state can’t be read, the health of this process is known.
+  const seen = await deps.peers.listReplicas().catch(() => []);
+  const ofPeers = seen
+    .filter(({ live, self }) => live && !self)
+    .flatMap(({ facts }) => withHealth.safeParse(parseJson(facts)).data?.health ?? []);
+  const reports = [own, ...ofPeers];
   const upstreams = Map.groupBy(
     reports.flatMap((report) => report.upstreams),
     ({ model }) => model,

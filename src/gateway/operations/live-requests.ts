@@ -4,7 +4,7 @@ import { describeRequest } from './request-description.ts';
 
 /** Requests per second that one reader gets. Of more, it gets the first of each second. */
 const MAX_PER_SECOND = 50;
-/** Readers at a time, of all workers. */
+/** Readers at a time, of all processes. */
 const MAX_READERS = 50;
 /** Of these, readers whose keys are no admin keys. */
 const MAX_ORDINARY = 40;
@@ -49,7 +49,7 @@ interface State {
 
 /** Passes requests that have ended to the pages that show them live. Without a reader it costs nothing. */
 export class LiveRequests {
-  /** Set if this process is one of several workers. The returned function ends it. */
+  /** Set if other processes share the state. The returned function ends it. */
   followPeers: ((reader: Pick<LiveReader, 'owner' | 'filter'>, receiver: LiveReceiver) => () => void) | undefined;
   readonly #readers = new Set<State>();
   #timer: NodeJS.Timeout | undefined;
@@ -62,7 +62,7 @@ export class LiveRequests {
     return !isAdmin && owners.filter((each) => !each.isAdmin).length >= MAX_ORDINARY ? 'all' : undefined;
   }
 
-  /** Adds a reader of the requests of all workers. @returns a function that removes it. */
+  /** Adds a reader of the requests of all processes. @returns a function that removes it. */
   add(reader: LiveReader): () => void {
     const state = this.#start(reader);
     state.unfollow = this.followPeers?.(reader, {

@@ -64,7 +64,7 @@ const KEPT_MS = 15 * 60_000;
  * a file at a time; the next one that takes the file sends the rest.
  *
  * Rows are stored in batches as they were written, and batches are sent in their order. So the cost of a row is that of
- * its text, and a single number says which batches were sent.
+ * its text, and a single number shows which batches were sent.
  */
 export class Outbox {
   /** The id of this process as a replica. A restarted process is another replica, because it spends other leases. */

@@ -44,7 +44,7 @@ export interface TransactionOptions {
 
 /**
  * One connection to Postgres. It is opened by the first call and again after a failure. Calls run one after another.
- * Each has a deadline, so a server that is frozen is one that is away.
+ * Each has a deadline, so a frozen server is one that can’t be reached.
  */
 export class PostgresConnection {
   readonly #address: () => string;

@@ -11,7 +11,7 @@ import type { SharedRates } from '../limits/rate-share.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { ServerHealth } from '../servers/server-health.ts';
 import { Unavailable } from '../servers/unavailable.ts';
-import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
+import type { PeerReporter, SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
 import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
 import { describeServer } from './postgres-address.ts';
@@ -102,7 +102,7 @@ export class Replica implements SharedState {
   #sendTimer: NodeJS.Timeout | undefined;
   readonly #polls = new CoalescedRun(() => this.#poll());
   #disposed = false;
-  #facts: (() => string) | undefined;
+  #reporter: PeerReporter | undefined;
   #failoverSign: FailoverSign = 'control';
 
   constructor(input: ReplicaInput) {
@@ -199,8 +199,8 @@ export class Replica implements SharedState {
     return this.#outbox.waiting;
   }
 
-  describe(facts: () => string): void {
-    this.#facts = facts;
+  join(reporter: PeerReporter): void {
+    this.#reporter = reporter;
     this.readChanges();
   }
 
@@ -283,7 +283,9 @@ export class Replica implements SharedState {
   async #sendHeartbeat(): Promise<boolean> {
     const at = performance.now();
     try {
-      await this.#control.call(DEADLINE.poll, (sql) => sendHeartbeat(sql, this.#outbox.replica, this.#facts?.()));
+      await this.#control.call(DEADLINE.poll, (sql) =>
+        sendHeartbeat(sql, this.#outbox.replica, this.#reporter?.report()),
+      );
       this.#leases.answered(at);
       return true;
     } catch (thrown) {
@@ -303,7 +305,8 @@ export class Replica implements SharedState {
       this.#input.log.info({ error: this.#text(thrown) }, 'a failover is noticed by the start of the server');
       return read();
     });
-    const { last, peers, server, windowsInDemand, ratesInDemand } = seen;
+    const { last, peers, server, windowsInDemand, ratesInDemand, live } = seen;
+    this.#reporter?.read(live);
     this.#leases.rates.processes = peers + 1;
     this.#noticeFailover(server);
     this.#leases.inDemand(windowsInDemand, ratesInDemand);
@@ -350,7 +353,7 @@ export class Replica implements SharedState {
     return thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, this.#input.url());
   }
 
-  /** A kind of work fails. An error of the server about a statement is no reason to call the server away. */
+  /** A kind of work fails. A server that refuses a statement is there. */
   #fails(health: ServerHealth, thrown: unknown): void {
     const error = this.#text(thrown);
     const silent = thrown instanceof Unavailable && !thrown.answered;
@@ -359,7 +362,7 @@ export class Replica implements SharedState {
     else if (!this.#health.away) health.failed(error);
   }
 
-  /** Without an answer, the whole server may be away, which the next read of changes tells. */
+  /** Without an answer, the whole server may be unreachable, which the next read of changes shows. */
   async #failsUnlessAway(health: ServerHealth, error: string): Promise<void> {
     if (!this.#disposed) await this.#polls.run();
     if (!this.#disposed && !this.#health.away) health.failed(error);

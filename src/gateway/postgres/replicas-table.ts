@@ -2,11 +2,18 @@ import { hostname } from 'node:os';
 import { windowId } from '../limits/lease.ts';
 import type { SeenReplica } from '../shared-state.ts';
 import { SCHEMA, type Sql } from './postgres-connection.ts';
+import { POSTGRES_LEASES } from './postgres-leases.ts';
+import { POSTGRES } from './postgres-tables.ts';
 
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
 
-/** What a replica reads each second. */
+/** Read with each heartbeat of a peer. */
+const LIVE_REPORT = POSTGRES.member('r.facts', 'live');
+/** Peers of the replica `$1` whose heartbeats arrive. */
+const LIVE_PEERS = `FROM ${SCHEMA}.replicas r WHERE ${POSTGRES_LEASES.live} AND r.id <> $1`;
+
+/** The values that a replica reads each second. */
 export interface Changes {
   /** The number of the last change of keys. */
   readonly last: number;
@@ -17,6 +24,8 @@ export interface Changes {
   /** The windows of budgets of which another replica needs more, by `windowId`, and such rates. */
   readonly windowsInDemand: ReadonlySet<string>;
   readonly ratesInDemand: ReadonlySet<string>;
+  /** The member `live` of the reports of running peers that have one. */
+  readonly live: ReadonlyMap<string, string>;
 }
 
 /**
@@ -40,8 +49,8 @@ export async function readChanges(sql: Sql, replica: string, sign: FailoverSign)
         WHERE w.wanted_at > now() - interval '3 seconds') AS windows,
       (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
         WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
-      (SELECT count(*) FROM ${SCHEMA}.replicas
-        WHERE released_at IS NULL AND seen_at > now() - interval '10 seconds' AND id <> $1) AS peers,
+      (SELECT count(*) ${LIVE_PEERS}) AS peers,
+      (SELECT json_object_agg(id, ${LIVE_REPORT}) ${LIVE_PEERS} AND ${LIVE_REPORT} IS NOT NULL) AS live,
       ${SERVER[sign]} AS server`,
     [replica],
   );
@@ -51,6 +60,7 @@ export async function readChanges(sql: Sql, replica: string, sign: FailoverSign)
     server: String(row?.server),
     windowsInDemand: readWindows(row?.windows),
     ratesInDemand: new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []),
+    live: new Map(Object.entries(row?.live ?? {}).map(([id, report]) => [id, String(report)])),
   };
 }
 
@@ -66,13 +76,14 @@ export async function sendHeartbeat(sql: Sql, replica: string, facts: string | u
 /** The replicas that live or died a short time ago. @param self the replica that calls. */
 export async function listReplicas(sql: Sql, self: string): Promise<readonly SeenReplica[]> {
   const rows = await sql(
-    `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
+    `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen, ${POSTGRES_LEASES.live} AS live FROM ${SCHEMA}.replicas r
       WHERE facts IS NOT NULL AND released_at IS NULL AND seen_at > now() - interval '${LISTED}' ORDER BY id`,
   );
-  return rows.map(({ id, facts, seen }) => ({
+  return rows.map(({ id, facts, seen, live }) => ({
     id: String(id),
     facts: String(facts),
     seenAt: Math.round(Number(seen)),
+    live: live === true,
     self: id === self,
   }));
 }

@@ -37,7 +37,7 @@ export class RowSender {
     this.#earlier = input.outbox.earlier;
   }
 
-  /** Sends all rows that wait. Does nothing while Postgres is away. */
+  /** Sends all rows that wait. Does nothing while Postgres can’t be reached. */
   send(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
@@ -45,7 +45,7 @@ export class RowSender {
     return this.#sending;
   }
 
-  /** Sends the last rows if Postgres is there, and says that this replica has ended. */
+  /** Sends the last rows if Postgres is there, and notes there that this replica has ended. */
   async end(): Promise<void> {
     const { outbox, health, log } = this.#input;
     await this.send();

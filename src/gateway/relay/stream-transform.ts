@@ -142,7 +142,7 @@ export class StreamTransform implements ResponseTransform {
 
   /**
    * Chat Completions has no event for an error within an answer. Servers send `error` in a chunk, some go on after it.
-   * A finish reason that says that the answer broke off is an error too, also in Messages; so is one that is not known
+   * A finish reason of an answer that broke off is an error too, also in Messages; so is one that is not known
    * if the answer has no output.
    */
   #beforeError(frames: Buffer): Buffer {
@@ -164,7 +164,7 @@ export class StreamTransform implements ResponseTransform {
     return reason === undefined ? undefined : ofProvider(brokenAnswer(reason), this.#options.provider);
   }
 
-  /** The reason of the answer's end, if it says that the answer broke off. Notes one that is not known. */
+  /** The reason of the answer's end, if it broke off. Notes one that is not known. */
   #brokenReason(bytes: Buffer): string | undefined {
     if (this.#format === 'responses') return undefined;
     const member = REASONS[this.#format];

@@ -44,7 +44,7 @@ export function operationRoutes(deps: Operation, accepting: () => boolean): Rout
       handle: (context) => {
         const strict = context.request.url?.endsWith('?strict') === true;
         const state = deps.shared?.status ?? 'ok';
-        // A gateway whose database is away still serves, until its keys are too old and it refuses all of them.
+        // A gateway without its database still serves, until its keys are too old and it refuses all of them.
         const written = strict ? !deps.ledger.broken && state === 'ok' : !deps.ledger.full && state !== 'stale';
         const models = !deps.listing.wasListed ? 'listing' : deps.registry().models.size === 0 ? 'none' : 'ok';
         const ready = accepting() && written && models === 'ok';

@@ -20,7 +20,7 @@ export class ServerHealth {
   readonly #texts: HealthTexts;
   #awayAt: number | undefined;
 
-  /** @param server address without credentials. @param texts or the name of the alert that the server is away. */
+  /** @param server address without credentials. @param texts or the name of the alert that the server can’t be reached. */
   constructor(log: Log, server: string, texts: HealthTexts | string) {
     this.#log = log;
     this.#server = server;

@@ -21,7 +21,7 @@ export class Unavailable extends SvcError {
 }
 
 /**
- * Waits for work until a deadline: a server that is frozen is one that is away. An answer that has arrived while this
+ * Waits for work until a deadline: a frozen server is one that can’t be reached. An answer that has arrived while this
  * process was busy is read first. @throws Unavailable after the deadline.
  */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -107,8 +107,9 @@ export async function openReader(database: DatabaseSync): Promise<DatabaseSync |
 const CHECK_MS = 1_000;
 
 /**
- * Calls `replaced` once when the path no longer refers to the open file. From then on no other process reads what is
- * written here, and a key that is revoked in the new file stays valid here. @returns a function that stops the checks.
+ * Calls `replaced` once when the path no longer refers to the open file. From then on no other process reads the rows
+ * that are written here, and a key that is revoked in the new file stays valid here. @returns a function that stops the
+ * checks.
  */
 export function watchState(file: string, replaced: () => void): () => void {
   const opened = statSync(file, { bigint: true });

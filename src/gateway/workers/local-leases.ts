@@ -27,9 +27,9 @@ import {
 import type { SharedRates } from '../limits/rate-share.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
-import type { SharedLimits } from '../shared-state.ts';
+import type { PeerReporter, SeenReplica, SharedLimits } from '../shared-state.ts';
 import { isDamaged, openDatabase, waitForOthers } from '../state/state-database.ts';
-import { PreparedStatements, run, runSteps, type Steps } from '../state/steps.ts';
+import { PreparedStatements, run, runSteps, SQLITE, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 
 /** Milliseconds between two heartbeats, and after which the demand of peers is noticed. */
@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS counted (seq INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS reserve (space BLOB NOT NULL) STRICT;
 INSERT INTO counted SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM counted);
 `;
+/** A file of an earlier release does not have it. */
+const REPORTS = 'ALTER TABLE replicas ADD COLUMN facts TEXT';
 
 /** Pages of the write-ahead log, which is written again from its start. */
 const LOG_PAGES = 256;
@@ -134,9 +136,13 @@ const LEASES_FAIL = {
 };
 
 interface Heartbeat {
+  /** Whether peers may have been granted the leases of this worker. */
   readonly lost: boolean;
+  /** Of which windows and rates a peer needs more. */
   readonly windows: ReadonlySet<string>;
   readonly rates: ReadonlySet<string>;
+  /** The member `live` of the reports of running peers that have one. */
+  readonly live: ReadonlyMap<string, string>;
 }
 
 export interface LocalLeasesInput {
@@ -154,8 +160,9 @@ export interface LocalLeasesInput {
 }
 
 /**
- * The leases of a worker of this machine, as those of a replica with Postgres. They are in a file beside the state, so
- * that rows of the ledger and leases do not wait for each other. Without running workers, it is worth nothing.
+ * The leases and heartbeats of a worker of this machine, as those of a replica with Postgres. They are in a file beside
+ * the state, so that rows of the ledger and leases do not wait for each other. Without running workers, it is worth
+ * nothing.
  */
 export class LocalLeases implements SharedLimits, LeaseStore {
   readonly #input: LocalLeasesInput;
@@ -168,6 +175,7 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   readonly #minuteMs: number;
   readonly #heartbeat: NodeJS.Timeout;
   #gateway: LeasingGateway | undefined;
+  #reporter: PeerReporter | undefined;
   #answeredAt = performance.now();
 
   /** @throws SvcError configuration_error when the file can't be opened. */
@@ -211,15 +219,36 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     return this.renew();
   }
 
+  join(reporter: PeerReporter): void {
+    this.#reporter = reporter;
+    void this.renew();
+  }
+
+  async listReplicas(): Promise<readonly SeenReplica[]> {
+    const age = 'monotonic_ms() - seen_at AS age';
+    const rows = runSteps(
+      this.#statements,
+      run(`SELECT id, facts, ${age} FROM replicas r WHERE facts IS NOT NULL AND ${LOCAL.live} ORDER BY id`),
+    );
+    return rows.map(({ id, facts, age }) => ({
+      id: String(id),
+      facts: String(facts),
+      seenAt: Date.now() - Number(age),
+      live: true,
+      self: id === this.#input.replica,
+    }));
+  }
+
   /** Sends a heartbeat, and renews all leases. */
   async renew(): Promise<void> {
     try {
       await this.#followFile();
       const at = performance.now();
-      const { lost, windows, rates } = this.#run(this.#sendHeartbeat());
+      const { lost, windows, rates, live } = this.#run(this.#sendHeartbeat());
       if (lost) this.#leases.forget();
       this.#leases.inDemand(windows, rates);
       this.#leases.answered(at);
+      this.#reporter?.read(live);
     } catch (thrown) {
       return this.#failed(thrown);
     }
@@ -293,25 +322,30 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     yield* this.#sendHeartbeat();
   }
 
-  /** @returns whether peers may have been granted the leases of this worker; and of which windows and rates a peer needs more. */
   *#sendHeartbeat(): Steps<Heartbeat> {
     const own = [this.#input.replica];
-    const live = yield* run(`SELECT 1 FROM replicas r WHERE r.id = ?1 AND ${LOCAL.live}`, own);
-    const lost = live.length === 0;
+    const [self] = yield* run(`SELECT 1 FROM replicas r WHERE r.id = ?1 AND ${LOCAL.live}`, own);
+    const lost = self === undefined;
     if (lost) yield* this.#deleteLeases();
     yield* run(
-      `INSERT INTO replicas (id, seen_at) VALUES (?1, ${LOCAL.now})
-        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-      own,
+      `INSERT INTO replicas (id, seen_at, facts) VALUES (?1, ${LOCAL.now}, ?2)
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, facts = excluded.facts`,
+      [...own, this.#reporter?.report() ?? null],
     );
     yield* countRows();
     const inDemand = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
     const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${inDemand}`);
     const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, own);
+    const report = SQLITE.member('facts', 'live');
+    const live = yield* run(
+      `SELECT id, ${report} AS live FROM replicas r WHERE ${LOCAL.live} AND id <> ?1 AND ${report} IS NOT NULL`,
+      own,
+    );
     return {
       lost,
       windows: new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
       rates: new Set(rates.map(({ rate }) => String(rate))),
+      live: new Map(live.map(({ id, live }) => [String(id), String(live)])),
     };
   }
 
@@ -370,14 +404,14 @@ export class LocalLeases implements SharedLimits, LeaseStore {
   }
 }
 
-/** What a damaged file has is worth nothing: it is replaced. @throws as `openDatabase`. */
+/** A damaged file is replaced: its content is worth nothing. @throws as `openDatabase`. */
 async function openLeases(input: LocalLeasesInput): Promise<DatabaseSync> {
   const open = () =>
     openDatabase(input.file, (opened) => {
       opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
       opened.function('monotonic_ms', () => process.hrtime.bigint() / 1_000_000n);
       opened.prepare('ATTACH DATABASE ? AS state').run(`${pathToFileURL(input.state).href}?mode=ro`);
-      transaction(opened, () => opened.exec(TABLES));
+      transaction(opened, () => addTables(opened));
       opened.exec(RESERVE_SPACE);
     });
   try {
@@ -388,6 +422,12 @@ async function openLeases(input: LocalLeasesInput): Promise<DatabaseSync> {
     for (const end of ['', '-wal', '-shm']) rmSync(`${input.file}${end}`, { force: true });
     return open();
   }
+}
+
+function addTables(database: DatabaseSync): void {
+  database.exec(TABLES);
+  const known = database.prepare("SELECT 1 FROM pragma_table_info('replicas') WHERE name = 'facts'").get();
+  if (known === undefined) database.exec(REPORTS);
 }
 
 function fileNumber(file: string): bigint | undefined {

@@ -10,7 +10,7 @@ export { ADMIN_SCOPES, KEY_STATES, type KeyState } from './key-properties.ts';
 export { type Replica, type Request, request } from './shared-schemas.ts';
 
 /**
- * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
+ * The rights of a caller. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
  * `keys`: also change the keys of others. `all`: also create and change admin keys.
  */
 export const SCOPES = ['own', ...ADMIN_SCOPES] as const;
@@ -169,7 +169,7 @@ export const usageQuery = z.strictObject({
   /** `previous` adds the total of the period of the same length before `since`. */
   compare: z.enum(['previous']).optional(),
   format: z.enum(['json', 'csv']).default('json'),
-  /** Also says why usage is estimated. Reads all rows of the time, so it takes longer. */
+  /** Also has the reasons why usage is estimated. Reads all rows of the time, so it takes longer. */
   reasons: z.enum(['true']).optional(),
 });
 
@@ -348,7 +348,7 @@ export const organization = z.object({
 });
 export const organizationList = z.object({ data: z.array(organization) });
 
-/** What the gateway knows about an upstream since it started. */
+/** The state of an upstream since the gateway started. */
 const health = z.object({
   /** `unknown`: no request yet. `cooling`: gets no requests until `cooling_until`. */
   state: z.enum(['ok', 'failing', 'cooling', 'unknown']),
@@ -406,7 +406,7 @@ export const auditEntry = z.object({
   who: z.string(),
   /** Such as `key.create`. */
   action: z.string(),
-  /** What was changed, such as the name of a key. */
+  /** The changed object, such as the name of a key. */
   target: z.string(),
   /** Address of the client, or `terminal`. */
   source: z.string(),

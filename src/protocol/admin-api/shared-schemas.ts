@@ -71,7 +71,7 @@ export const replica = replicaFacts.extend({
   id: z.string(),
   /** The process that answers. */
   self: z.boolean(),
-  /** When it was last heard of. A process that is gone is left out after five minutes. */
+  /** The time of its last heartbeat. A process that has ended is left out after five minutes. */
   seen_at: time,
 });
 export type Request = z.infer<typeof request>;

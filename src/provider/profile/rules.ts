@@ -79,7 +79,7 @@ export interface Rules {
   readonly toolCallsInText: boolean;
 }
 
-/** One rule of a vendor. `says` is the text of the documentation, `source` a page or a thread that shows it. */
+/** One rule of a vendor. `says` has the text of the documentation, `source` a page or a thread that shows it. */
 export interface Row {
   readonly rule: keyof Rules;
   readonly value: Partial<Rules>;

@@ -108,7 +108,7 @@ function readReasoning(body: JsonObject): Conversation['reasoning'] {
   return defined({ effort, budgetTokens, mode, summary: readShown(body, options) });
 }
 
-/** OpenRouter's `reasoning` is for clients that show it, unless they exclude it. OpenAI's field does not say. */
+/** OpenRouter's `reasoning` is for clients that show it, unless they exclude it. OpenAI's field has no such rule. */
 function readShown(body: JsonObject, options: JsonObject): 'auto' | 'omitted' | undefined {
   if (options.exclude === true || body.include_reasoning === false) return 'omitted';
   return isObject(body.reasoning) || body.include_reasoning === true ? 'auto' : undefined;

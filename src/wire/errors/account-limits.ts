@@ -1,4 +1,4 @@
-/** An error by which a vendor says that an account has no funds or that its limit for a long time is used up. */
+/** The error of a vendor that an account has no funds or that its limit for a long time is used up. */
 interface AccountLimit {
   /**
    * `funds`: a person must add funds or raise a limit. `quota`: a quota of hours, a day or longer is used up, and it

@@ -82,7 +82,7 @@ const BEFORE_WAIT = /\b(?:try again|retry|wait|resets?|available again|regain ac
 function waitInText(text: string): number | undefined {
   for (const { 0: words, index } of text.matchAll(BEFORE_WAIT)) {
     const wait = readDuration(text, index + words.length);
-    // A wait of 0 says nothing: the request was refused.
+    // A wait of 0 means nothing: the request was refused.
     if (wait !== undefined && wait > 0) return wait;
   }
   return undefined;

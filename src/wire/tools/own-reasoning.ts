@@ -29,7 +29,7 @@ export class OwnReasoning {
     }
   }
 
-  /** A foreign compaction becomes a message that says so. */
+  /** A foreign compaction becomes a message about it. */
   #compaction(value: unknown): readonly unknown[] {
     const own = this.#opaque(value, 'encrypted_content');
     const content = [{ type: 'input_text', text: UNREADABLE_COMPACTION }];

@@ -325,7 +325,7 @@ export class TextCallParser {
     return isObject(parsed) ? { name, arguments: JSON.stringify(parsed) } : undefined;
   }
 
-  /** XML has only texts. The schema says which of them are JSON. */
+  /** XML has only texts. The schema shows which of them are JSON. */
   #value(name: string, key: string, text: string): unknown {
     const schema = objectOrEmpty(ownEntry(objectOrEmpty(this.#tools.get(name)?.parameters.properties), key));
     const types = [schema.type].flat();

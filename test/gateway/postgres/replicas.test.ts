@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { modelList, type Replica, replicaList } from '../../../src/protocol/admin-api/schemas.ts';
 import { AllowedRequests } from '../allowed-requests.ts';
+import { LivePage } from '../live-page.ts';
 import { KEY, type ServeProcess } from '../serve-harness.ts';
 import { until, untilEqual } from '../until.ts';
 import { BUDGET, startFleet } from './fleet-harness.ts';
@@ -51,6 +52,38 @@ describe('gateways that share a state in Postgres', () => {
       await untilEqual('the key is refused', () => fleet.status(each, key), 401);
     }
     await fleet.consistent();
+  });
+
+  it('live requests and health of models: each shows those of all', async () => {
+    await fleet.configure({ admin: true });
+    const [first, second] = await Promise.all([fleet.harness.serve(), fleet.harness.serve()]);
+    const call = ({ url: at }: ServeProcess, path: string, signal?: AbortSignal) =>
+      fetch(at + path, { headers: { authorization: `Bearer ${KEY}` }, ...(signal === undefined ? {} : { signal }) });
+    const page = await LivePage.open((path, signal) => call(first, path, signal), '?model=up/m');
+    try {
+      const send = async (to: ServeProcess) => {
+        const response = await fleet.harness.send(to.url, {}, KEY);
+        await response.text();
+        return response.headers.get('x-request-id') ?? '';
+      };
+      const sent: (readonly [first: string, second: string])[] = [];
+      await until('the page shows requests of both', async () => {
+        sent.push([await send(first), await send(second)]);
+        return [0, 1].every((of) => sent.some((ids) => page.ids.includes(ids[of] ?? '')));
+      });
+      assert.equal(new Set(page.ids).size, page.ids.length, 'a request was shown twice');
+
+      const stateOf = async (of: ServeProcess) => {
+        const { data } = modelList.parse(await (await call(of, '/admin/v1/models')).json());
+        return data.find(({ id }) => id === 'up/m')?.health.state;
+      };
+      await untilEqual('the other gateway shows the answers', () => stateOf(second), 'ok');
+      fleet.harness.upstream.respond((_, response) => void response.writeHead(500).end('{}'));
+      await send(first);
+      await untilEqual('the other gateway shows the failure', () => stateOf(second), 'failing');
+    } finally {
+      page.close();
+    }
   });
 
   it('admin replicas: each lists all, says which one answered, which ones drain, and how many rows wait', async () => {

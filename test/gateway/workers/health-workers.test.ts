@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { ENDPOINTS } from '../../../src/protocol/admin-api/endpoints.ts';
 import type { Health } from '../../../src/protocol/admin-api/schemas.ts';
 import { until } from '../until.ts';
@@ -23,24 +24,25 @@ describe('the health of models with svc serve --workers', () => {
       return found;
     });
   };
-  /** The health that all workers agree on. */
-  const commonHealth = async (model: string): Promise<Health> => {
-    const [first, ...others] = await healthOf(model);
-    assert.ok(first);
-    for (const each of others) assert.deepEqual(each, first);
-    return first;
+  /** The health that all workers agree on, when it is as expected: each one tells it with its next heartbeat. */
+  const commonHealth = async (model: string, expected: (health: Health) => boolean): Promise<Health> => {
+    let found: readonly Health[] = [];
+    await until('all workers show the same health', async () => {
+      found = await healthOf(model);
+      return found.every((each) => isDeepStrictEqual(each, found[0]) && expected(each)) || JSON.stringify(found);
+    });
+    return found[0] ?? assert.fail();
   };
   /** The upstream answers requests with this status. */
   const fail = (status: number, headers: Record<string, string> = {}) =>
     harness.serve.upstream.respond((_, response) => void response.writeHead(status, headers).end('{}'));
 
   it('each worker shows the last failure and the last answer of all', async () => {
-    const none = await commonHealth('up/m');
-    assert.deepEqual([none.state, none.last_error, none.in_flight], ['unknown', null, 0]);
+    const none = await commonHealth('up/m', ({ state }) => state === 'unknown');
+    assert.deepEqual([none.last_error, none.in_flight], [null, 0]);
     fail(500);
     await harness.ask();
-    const failed = await commonHealth('up/m');
-    assert.equal(failed.state, 'failing');
+    const failed = await commonHealth('up/m', ({ state, in_flight }) => state === 'failing' && in_flight === 0);
     assert.ok(failed.last_error !== null && failed.last_error_at !== null);
     const concerns = await harness.answersOfAll<{ readonly data: readonly unknown[] }>('/admin/v1/concerns');
     for (const { data } of concerns) {
@@ -49,8 +51,8 @@ describe('the health of models with svc serve --workers', () => {
     // The next request goes to another worker.
     harness.serve.upstream.respond(undefined);
     assert.equal((await harness.ask()).status, 200);
-    const answered = await commonHealth('up/m');
-    assert.deepEqual([answered.state, answered.last_error_at], ['ok', failed.last_error_at]);
+    const answered = await commonHealth('up/m', ({ state, in_flight }) => state === 'ok' && in_flight === 0);
+    assert.equal(answered.last_error_at, failed.last_error_at);
     assert.ok((answered.first_byte_ms ?? 0) > 0);
   });
 
@@ -64,14 +66,14 @@ describe('the health of models with svc serve --workers', () => {
     const streams = await Promise.all(
       Array.from({ length: 2 * WORKERS }, () => harness.call('/v1/chat/completions', body)),
     );
-    assert.equal((await commonHealth('up/m')).in_flight, streams.length);
+    await commonHealth('up/m', ({ in_flight }) => in_flight === streams.length);
     const providers = await harness.answersOfAll<unknown>('/admin/v1/providers');
     for (const answer of providers) {
       const { data } = ENDPOINTS.listProviders.answer.parse(answer);
       assert.equal(data.find(({ id }) => id === 'up')?.health.in_flight, streams.length);
     }
     await Promise.all(streams.map((each) => each.body?.cancel()));
-    await until('no request runs', async () => (await commonHealth('up/m')).in_flight === 0);
+    await commonHealth('up/m', ({ in_flight }) => in_flight === 0);
   });
 
   it('a member of a pool that one worker pauses is shown as cooling by all, and as unavailable in /metrics', async () => {
@@ -91,8 +93,13 @@ describe('the health of models with svc serve --workers', () => {
     fail(429, { 'retry-after': '300' });
     await harness.ask('team/p');
     for (const model of ['team/p', 'up/n']) {
-      for (const { state, last_error, last_error_at, cooling_until } of await healthOf(model)) {
-        assert.deepEqual([model, state, last_error], [model, 'cooling', 'rate_limit_exceeded']);
+      let found: readonly Health[] = [];
+      await until('all workers show the pause', async () => {
+        found = await healthOf(model);
+        return found.every(({ state }) => state === 'cooling');
+      });
+      for (const { last_error, last_error_at, cooling_until } of found) {
+        assert.deepEqual([model, last_error], [model, 'rate_limit_exceeded']);
         assert.ok(Date.parse(last_error_at ?? '') >= failedFrom, String(last_error_at));
         const seconds = (Date.parse(cooling_until ?? '') - Date.now()) / 1000;
         assert.ok(seconds > 200 && seconds <= 301, String(seconds));

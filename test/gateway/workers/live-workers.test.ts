@@ -1,50 +1,7 @@
 import assert from 'node:assert/strict';
+import { LivePage } from '../live-page.ts';
 import { until } from '../until.ts';
 import { WORKERS, WorkersHarness } from './workers-harness.ts';
-
-/** A page that shows live requests, on a connection of its own. */
-class LivePage {
-  /** The ids of the requests that it was shown. */
-  readonly ids: string[] = [];
-  readonly models = new Set<string>();
-  readonly samples: { readonly shown: number; readonly total: number }[] = [];
-  ended = false;
-  readonly #end = new AbortController();
-
-  static async open(harness: WorkersHarness, query = ''): Promise<LivePage> {
-    const page = new LivePage();
-    const answer = await harness.call(`/admin/v1/requests/live${query}`, undefined, page.#end.signal);
-    assert.equal(answer.status, 200);
-    void page
-      .#read(answer)
-      .catch(() => undefined)
-      .finally(() => {
-        page.ended = true;
-      });
-    return page;
-  }
-
-  close(): void {
-    this.#end.abort();
-  }
-
-  async #read({ body }: Response): Promise<void> {
-    let text = '';
-    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const events = (text + chunk).split('\n\n');
-      text = events.pop() ?? '';
-      for (const event of events) {
-        const data = event.slice(event.indexOf('{'));
-        if (event.startsWith('event: request')) {
-          const { id, model } = JSON.parse(data);
-          this.ids.push(id);
-          this.models.add(model);
-        }
-        if (event.startsWith('event: sample')) this.samples.push(JSON.parse(data));
-      }
-    }
-  }
-}
 
 describe('live requests of svc serve --workers', () => {
   let harness: WorkersHarness;
@@ -60,7 +17,7 @@ describe('live requests of svc serve --workers', () => {
   });
 
   const open = async (query?: string) => {
-    const page = await LivePage.open(harness, query);
+    const page = await LivePage.open((path, signal) => harness.call(path, undefined, signal), query);
     pages.push(page);
     return page;
   };

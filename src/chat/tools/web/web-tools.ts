@@ -3,7 +3,7 @@ import { defineTool } from '../define-tool.ts';
 import type { ChatTool } from '../tools.ts';
 import { webAddress } from './web-address.ts';
 
-/** Asks once for each origin. Not for workspaces that are not trusted: an address can carry data away. */
+/** Asks once for each origin. Not for workspaces that are not trusted: an address can contain data. */
 export function webTools(fetched: (url: string) => void = () => undefined): readonly ChatTool[] {
   return [
     defineTool(

@@ -108,7 +108,7 @@ export class Attach {
         // Undefined for schemes without a file system, such as those of web pages.
         if (vscode.workspace.fs.isWritableFileSystem(uri.scheme) !== undefined) return await this.uri(uri);
       } catch {
-        // Not a URI, or the file is gone: both are reported.
+        // Not a URI, or the file does not exist: both are reported.
       }
       refused(text, 'kind');
       return [];

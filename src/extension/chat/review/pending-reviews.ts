@@ -139,7 +139,7 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     const hunks = this.#reviews.get(document.uri.toString())?.pending?.hunks ?? [];
     const hunk = hunkAt(hunks, line) ?? hunkAfter(hunks, line) ?? hunks[0];
     const at = new vscode.Position(Math.min(hunk?.start ?? line, document.lineCount - 1), 0);
-    // In one step: a cursor that is moved when the file is shown can move after the user has gone on.
+    // In one step: a cursor that is moved when the file is shown can move after the user has moved it.
     await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
   }
 

@@ -108,7 +108,7 @@ export class AdminApi {
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     try {
       const response = await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init });
-      // A proxy answers so while the gateway is away.
+      // A proxy answers so while the gateway can’t be reached.
       if (response.status === 502 || response.status === 504) throw new TypeError(response.statusText);
       return response;
     } catch (thrown) {

@@ -12,7 +12,7 @@ export interface PlotSeries {
 
 export interface PlotProps {
   readonly title: string;
-  /** The meaning of the numbers, if the title does not say it. */
+  /** The meaning of the numbers, if the title does not have it. */
   readonly note?: string;
   readonly kind: 'stacked' | 'lines';
   readonly buckets: readonly Range[];

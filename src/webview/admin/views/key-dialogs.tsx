@@ -245,7 +245,7 @@ export function RevokeKey({ of: key, onClose }: { of: Key; onClose: () => void }
   );
 }
 
-/** The only view of a secret. It is gone when the dialog closes. */
+/** The only view of a secret. It is forgotten when the dialog closes. */
 export function NewSecret({ issued, onClose }: { issued: IssuedKey; onClose: () => void }) {
   const copied = useSignal<'no' | 'yes' | 'failed'>('no');
   const copy = () => {

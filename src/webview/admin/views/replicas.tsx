@@ -7,7 +7,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { AnswerView } from '../parts/answer-view.tsx';
 import { Table } from '../parts/table.tsx';
 
-/** Milliseconds without a word after which a process may be gone. They say something each second. */
+/** Milliseconds without a heartbeat after which a process may have ended. There is one each second. */
 const SILENT_MS = 10_000;
 
 function ReplicaState({ of: { draining, self, seen_at } }: { of: Replica }) {

@@ -111,7 +111,7 @@ function Decision({ part }: { part: ToolPart }) {
   );
 }
 
-/** Who provides the tool, and whether it can change anything. Omitted where the title says it. */
+/** Who provides the tool, and whether it can change anything. Omitted where the title has it. */
 function Origin({ part: { origin, changes, name, state } }: { part: ToolPart }) {
   if (origin === OWN && !(changes && state.type === 'waiting')) return null;
   const from = origin === '' ? t('unknown') : showUnseen(origin);

@@ -8,7 +8,7 @@ import { Folded } from './folded.tsx';
 import { TaskList } from './task-list.tsx';
 import { readObject, type ToolPart } from './tool-title.ts';
 
-/** The effect of a call, as far as its title does not say it. */
+/** The effect of a call, as far as its title does not have it. */
 export function Effect({ part }: { part: ToolPart }) {
   const { action } = part;
   switch (action?.type) {

@@ -104,7 +104,7 @@ function useFollow(list: Ref, content: Ref): { following: boolean; follow: () =>
     const atEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight <= AT_END;
     let top = element.scrollTop;
     const onScroll = () => {
-      // New content also moves the end away: only scrolling up stops following.
+      // New content also moves the end: only scrolling up stops following.
       if (atEnd()) set(true);
       else if (element.scrollTop < top - 1) set(false);
       top = element.scrollTop;
