@@ -30,7 +30,7 @@ export async function runGitForBytes(
   args: readonly string[],
   { env = process.env, ...call }: GitCall,
 ): Promise<Buffer> {
-  const git = findGit(env, process.platform);
+  const git = findProgram('git', env, process.platform);
   if (git === undefined) throw new Error('git is not installed.');
   const options = SAFE.flatMap((each) => ['-c', each]);
   const { stdout } = await promisify(execFile)(git, ['--no-optional-locks', ...options, ...args], {
@@ -43,18 +43,19 @@ export async function runGitForBytes(
 }
 
 /**
- * The absolute path of git on the PATH. A bare name would be looked up in the working folder first on Windows, where a
- * repository may contain a `git.exe`. Relative entries of the PATH are skipped for the same reason.
+ * The absolute path of a program on the PATH. A bare name would be looked up in the working folder first on Windows,
+ * where a repository may contain a `git.exe`. Relative entries of the PATH are skipped for the same reason.
  */
-export function findGit(
+export function findProgram(
+  name: string,
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
 ): string | undefined {
   const windows = platform === 'win32';
   const { delimiter, isAbsolute, join } = windows ? path.win32 : path.posix;
-  const [, value = ''] = Object.entries(env).find(([name]) => (windows ? name.toUpperCase() : name) === 'PATH') ?? [];
+  const [, value = ''] = Object.entries(env).find(([key]) => (windows ? key.toUpperCase() : key) === 'PATH') ?? [];
   const folders = value.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, windows ? 'git.exe' : 'git')).find(isFile);
+  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).find(isFile);
 }
 
 function isFile(file: string): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findGit } from '../../src/base/run-git.ts';
+import { findProgram } from '../../src/base/run-git.ts';
 
 describe('git', () => {
   let folder: string;
@@ -16,11 +16,11 @@ describe('git', () => {
 
   it('git: is the first one in an absolute folder of the PATH', () => {
     const bin = path.join(folder, 'bin');
-    assert.equal(findGit({ PATH: `.::bin:${folder}:${bin}:/usr/bin` }, 'linux'), path.join(bin, 'git'));
+    assert.equal(findProgram('git', { PATH: `.::bin:${folder}:${bin}:/usr/bin` }, 'linux'), path.join(bin, 'git'));
   });
 
   it('git: is not looked up in the working folder', () => {
-    assert.equal(findGit({ PATH: '.:bin:' }, 'linux'), undefined);
-    assert.equal(findGit({}, 'linux'), undefined);
+    assert.equal(findProgram('git', { PATH: '.:bin:' }, 'linux'), undefined);
+    assert.equal(findProgram('git', {}, 'linux'), undefined);
   });
 });

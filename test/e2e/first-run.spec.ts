@@ -44,7 +44,7 @@ describe('first run', () => {
   });
 
   it('first run: without a model server on this machine, the list says how to get one', async () => {
-    await run('Svc: Use a Model on This Machine');
+    await run('Svc: Set Up a Local Model');
     const rows = page.locator('.quick-input-list .monaco-list-row');
     await rows.filter({ hasText: 'Get Ollama' }).waitFor();
     await rows.filter({ hasText: 'Look again' }).waitFor();
@@ -103,7 +103,7 @@ describe('first run', () => {
     });
     server.listen(11_434, '127.0.0.1');
     try {
-      await run('Svc: Use a Model on This Machine');
+      await run('Svc: Set Up a Local Model');
       await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Ollama, 2 models. Use it' }).waitFor();
       await screenshot(page, 'first-run-one-server');
       await page.keyboard.press('Enter');

@@ -27,6 +27,8 @@ export interface VSCodeHarnessOptions {
   readonly folders?: Readonly<Record<string, string>>;
   /** The user's settings.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Variables of the extension host and of the terminals. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** A VSIX to install; the extension then runs from there, not from this folder. */
   readonly vsix?: string;
   readonly otherExtensions?: readonly OtherExtension[];
@@ -44,7 +46,8 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
     options.createFolder(workspace);
   } else cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
   // A separate home folder: the developer's svc.jsonc and keys must not affect a test.
-  const env = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
+  const own = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
+  const env = { ...own, ...options.environment };
   const simulated = options.config === undefined ? await startSimulatedGateway(workspace, env) : undefined;
   const config = join(root, 'svc.jsonc');
   if (options.config !== null) {

@@ -1,4 +1,4 @@
-import { matchTolerantly } from './tolerant-match.ts';
+import { leavesOutCode, matchTolerantly } from './tolerant-match.ts';
 
 /** A replacement of one text. If it is not in the file as it is, one that differs only in white space may be. */
 export interface TextEdit {
@@ -37,9 +37,10 @@ function applyEdit(path: string, text: string, { oldText, newText, all }: TextEd
   const replacement = withoutReturns(newText);
   if (wanted === '') throw new Error(`old_text is empty, but ${path} already has text. Give the text to replace.`);
   if (wanted === replacement) throw new Error('old_text and new_text are equal: there is nothing to change.');
+  checkComplete(plain, wanted, replacement);
   const starts = occurrences(plain, wanted);
   if (starts.length === 0) {
-    const match = all ? undefined : matchTolerantly(plain, wanted, replacement);
+    const match = all ? undefined : matchTolerantly(path, plain, wanted, replacement);
     if (match === undefined) throw new Error(notFound(path, plain, wanted));
     const found = plain.slice(match.start, match.end);
     if (found === match.replacement) throw new Error('old_text and new_text are equal: there is nothing to change.');
@@ -51,6 +52,16 @@ function applyEdit(path: string, text: string, { oldText, newText, all }: TextEd
   return plain === text
     ? replaceAt(text, starts, wanted.length, replacement)
     : replaceKeepingReturns(text, starts, wanted, replacement);
+}
+
+/** A line such as `// ... existing code ...` would take the place of the code. */
+function checkComplete(text: string, wanted: string, replacement: string): void {
+  const isIn = (whole: string, line: string) => whole.split('\n').some((each) => each.trim() === line);
+  for (const line of replacement.split('\n')) {
+    const content = line.trim();
+    if (!leavesOutCode(content) || isIn(wanted, content) || isIn(text, content)) continue;
+    throw new Error(`new_text leaves out code (${content}). Give all lines that replace old_text.`);
+  }
 }
 
 function occurrences(text: string, wanted: string): readonly number[] {

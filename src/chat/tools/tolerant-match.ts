@@ -1,3 +1,4 @@
+import { findHunks } from '../../base/hunks.ts';
 import { withoutTrailing } from '../../base/text.ts';
 
 /** Where a text is in a file, although small models wrote it with mistakes, and the text that replaces it there. */
@@ -37,36 +38,175 @@ interface Line {
 
 /**
  * Finds the lines of `wanted` without regard to indentation, blank lines, white space at the ends of lines, typographic
- * quotes and the order of lines. There must be exactly one place.
+ * quotes and the order of lines, and without what small models write around or into a text: numbers of lines, fences,
+ * marks of diffs, escapes. There must be exactly one place.
  *
+ * @param path of the file, which models write above a text.
  * @param text with `\n` at the ends of lines, as `wanted` and `replacement`.
  */
-export function matchTolerantly(text: string, wanted: string, replacement: string): TolerantMatch | undefined {
-  if (wanted.length > MOST || (wanted.match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
-  return matchCharacters(text, wanted, replacement) ?? matchLines(text, wanted, replacement);
+export function matchTolerantly(
+  path: string,
+  text: string,
+  wanted: string,
+  replacement: string,
+): TolerantMatch | undefined {
+  if (wanted.length > MOST) return undefined;
+  const lines = readLines(text);
+  const known = new Set(lines.map((line) => line.text));
+  let pair: Pair = [wanted, replacement];
+  for (const clean of CLEANERS) {
+    const before = pair;
+    pair = clean(pair, path);
+    if (clean !== asIs && pair[0] === before[0]) continue;
+    if ((pair[0].match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
+    const match =
+      matchLines(text, lines, ...pair) ??
+      matchCharacters(text, ...pair) ??
+      matchElided(text, lines, ...pair) ??
+      matchWithoutEdges(text, lines, known, ...pair);
+    if (match !== undefined) return match;
+  }
+  return undefined;
 }
+
+/** The text that is sought, and the text that replaces it. */
+type Pair = readonly [wanted: string, replacement: string];
+type Cleaner = (pair: Pair, path: string) => Pair;
+
+const asIs: Cleaner = (pair) => pair;
+
+/** Each gets what the one before has left. */
+const CLEANERS: readonly Cleaner[] = [
+  asIs,
+  ([wanted, replacement]) => [withoutNumbers(wanted), withoutNumbers(replacement)],
+  ([wanted, replacement], path) => [withoutMarks(wanted, path), withoutMarks(replacement, path)],
+  ([wanted, replacement]) => {
+    const isDiff = marksEachLine(wanted, '-') && (replacement === '' || marksEachLine(replacement, '+'));
+    return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
+  },
+  ([wanted, replacement]) =>
+    /\\[nt"'`]/.test(wanted) ? [unescaped(wanted), unescaped(replacement)] : [wanted, replacement],
+  ([wanted, replacement]) => (ENTITY.test(wanted) ? [decoded(wanted), decoded(replacement)] : [wanted, replacement]),
+];
 
 function matchCharacters(text: string, wanted: string, replacement: string): TolerantMatch | undefined {
   const [plain, sought] = [plainCharacters(text), plainCharacters(wanted)];
   const start = plain.indexOf(sought);
   if (start === -1 || plain.indexOf(sought, start + 1) !== -1) return undefined;
-  return { start, end: start + sought.length, replacement };
+  const end = start + sought.length;
+  return { start, end, replacement: plainAs(text.slice(start, end), wanted, replacement) };
 }
 
-function matchLines(text: string, wanted: string, replacement: string): TolerantMatch | undefined {
-  const lines = readLines(text);
-  for (const clean of [(each: string) => each, withoutNumbers]) {
-    const sought = readLines(clean(wanted));
+/** Without the typographic characters that the model wrote for those of the file. */
+function plainAs(found: string, wanted: string, replacement: string): string {
+  const isPlain = plainCharacters(found) === found && plainCharacters(wanted) !== wanted;
+  return isPlain ? plainCharacters(replacement) : replacement;
+}
+
+function matchLines(
+  text: string,
+  lines: readonly Line[],
+  wanted: string,
+  replacement: string,
+): TolerantMatch | undefined {
+  const sought = readLines(wanted);
+  const at = onlyPlace(lines, sought);
+  const [first, last] = [lines[at ?? -1], lines[(at ?? 0) + sought.length - 1]];
+  if (at === undefined || !first || !last) return undefined;
+  const found = lines.slice(at, at + sought.length);
+  const plain = plainAs(text.slice(first.start, last.end), wanted, withoutEmptyEdges(wanted, replacement));
+  const fresh = indented(text, plain, sought, found);
+  // Whole lines are replaced. With nothing in their place, their last line end goes too.
+  const removed = fresh.trim() === '' && text[last.end] === '\n';
+  return { start: first.start, end: last.end + (removed ? 1 : 0), replacement: removed ? '' : fresh };
+}
+
+/** A line that stands for lines that are left out: `// ... existing code ...`, `...`. */
+const ELISION = /^(?:\/\/|#|\/\*|<!--|--)? ?(?:\.{3}|…)[\w ]*(?:\.{3}|…)?(?: ?(?:\*\/|-->))?$/;
+
+/** Whether a line leaves out code in words, which is never meant to be in a file. */
+export function leavesOutCode(line: string): boolean {
+  const text = line.trim();
+  return text.length < 100 && ELISION.test(text) && /\b(?:existing|rest|remaining|unchanged|omitted)\b/.test(text);
+}
+
+/** Both texts leave out the same lines: those of the file stay. */
+function matchElided(
+  text: string,
+  lines: readonly Line[],
+  wanted: string,
+  replacement: string,
+): TolerantMatch | undefined {
+  const [before, after] = [segmentsOf(wanted), segmentsOf(replacement)];
+  if (before.length < 2 || before.length !== after.length) return undefined;
+  let match: TolerantMatch | undefined;
+  for (const [index, part] of before.entries()) {
+    const fresh = after[index] ?? '';
+    if (part === fresh) continue;
+    if ((part.match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
+    const next = matchLines(text, lines, part, fresh);
+    if (next === undefined || (match && next.start < match.end)) return undefined;
+    match = match
+      ? {
+          start: match.start,
+          end: next.end,
+          replacement: match.replacement + text.slice(match.end, next.start) + next.replacement,
+        }
+      : next;
+  }
+  return match;
+}
+
+function segmentsOf(text: string): readonly string[] {
+  const segments: string[][] = [[]];
+  for (const line of text.split('\n')) {
+    if (line.length < 100 && ELISION.test(line.trim())) segments.push([]);
+    else segments.at(-1)?.push(line);
+  }
+  return segments.map((each) => each.join('\n'));
+}
+
+/**
+ * Leaves out a first or last line that both texts have but the file does not, as the model remembered it wrongly. The
+ * line of the file there must be similar. The other lines must be certain.
+ */
+function matchWithoutEdges(
+  text: string,
+  lines: readonly Line[],
+  known: ReadonlySet<string>,
+  wanted: string,
+  replacement: string,
+): TolerantMatch | undefined {
+  for (const edge of ['first', 'last'] as const) {
+    const [before, after] = [withoutEdge(wanted, edge), withoutEdge(replacement, edge)];
+    if (!before || !after || before.line !== after.line || known.has(before.line)) continue;
+    const sought = readLines(before.rest);
+    if (sought.length < 2 || (before.rest.match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) continue;
     const at = onlyPlace(lines, sought);
-    const [first, last] = [lines[at ?? -1], lines[(at ?? 0) + sought.length - 1]];
-    if (at === undefined || !first || !last) continue;
-    const found = lines.slice(at, at + sought.length);
-    const fresh = indented(clean(replacement), sought, found);
-    // Whole lines are replaced. With nothing in their place, their last line end goes too.
-    const removed = fresh.trim() === '' && text[last.end] === '\n';
-    return { start: first.start, end: last.end + (removed ? 1 : 0), replacement: removed ? '' : fresh };
+    const beside = at === undefined ? undefined : lines[edge === 'first' ? at - 1 : at + sought.length];
+    if (beside && areSimilar(beside.text, before.line)) return matchLines(text, lines, before.rest, after.rest);
   }
   return undefined;
+}
+
+function withoutEdge(text: string, edge: 'first' | 'last') {
+  const lines = text.split('\n');
+  const at =
+    edge === 'first'
+      ? lines.findIndex((each) => each.trim() !== '')
+      : lines.findLastIndex((each) => each.trim() !== '');
+  const line = lines[at];
+  if (line === undefined) return undefined;
+  const rest = edge === 'first' ? lines.slice(at + 1) : lines.slice(0, at);
+  return { line: normalLine(line), rest: rest.join('\n') };
+}
+
+/** Whether most words of each line are in the other one. */
+function areSimilar(a: string, b: string): boolean {
+  const words = (line: string) => new Set(line.slice(0, 1000).match(/\w+/g) ?? []);
+  const [one, other] = [words(a), words(b)];
+  const shared = [...one].filter((word) => other.has(word)).length;
+  return shared > 0 && shared * 2 > Math.max(one.size, other.size);
 }
 
 /** The only place where the lines follow each other, in their order or, if there is none, in another one. */
@@ -106,39 +246,108 @@ function readLines(text: string): readonly Line[] {
   for (const line of text.split('\n')) {
     const trimmed = line.trim();
     const indent = line.slice(0, line.length - line.trimStart().length);
-    if (trimmed !== '') lines.push({ indent, text: plainCharacters(trimmed), start, end: start + line.length });
+    if (trimmed !== '') lines.push({ indent, text: normalLine(trimmed), start, end: start + line.length });
     start += line.length + 1;
   }
   return lines;
 }
 
+/** Without the empty lines at the ends that both texts have: those of the file stay. */
+function withoutEmptyEdges(wanted: string, replacement: string): string {
+  const empty = (lines: readonly string[]) => {
+    const first = lines.findIndex((line) => line.trim() !== '');
+    return first === -1 ? lines.length : first;
+  };
+  const [before, after] = [wanted.split('\n'), replacement.split('\n')];
+  const lead = Math.min(empty(before), empty(after));
+  const tail = Math.min(empty(before.toReversed()), empty(after.toReversed()));
+  return after.slice(lead, after.length - tail).join('\n');
+}
+
 /** The new lines with the indentation of the file. */
-function indented(replacement: string, sought: readonly Line[], found: readonly Line[]): string {
+function indented(text: string, replacement: string, sought: readonly Line[], found: readonly Line[]): string {
+  const isFlat =
+    new Set(sought.map(({ indent }) => indent)).size === 1 && new Set(found.map(({ indent }) => indent)).size > 1;
+  const adjust = adjuster(sought, found);
+  const fresh = withoutTrailing(replacement, '\n').split('\n');
+  const partner = alignLines(sought, fresh);
+  let previous = found[0]?.indent ?? '';
+  let above = '';
+  const lines = fresh.map((line, index) => {
+    const content = line.trim();
+    if (content === '') return '';
+    const indent = line.slice(0, line.length - line.trimStart().length);
+    const { at, same } = partner.get(index) ?? {};
+    const stays = same === true && sought[at ?? -1]?.indent === indent;
+    const own = stays || isFlat ? found[at ?? -1] : undefined;
+    if (own) previous = own.indent;
+    else if (isFlat) previous = nestedIndent(previous, above, content, found);
+    else previous = adjust(indent);
+    above = content;
+    // A line that stays is as it is in the file, unless the lines of the file have another order.
+    return own && stays && own.text === normalLine(content) ? text.slice(own.start, own.end) : previous + content;
+  });
+  return lines.join('\n');
+}
+
+/** For each new line the old one that it is, or whose place it takes. */
+function alignLines(
+  sought: readonly Line[],
+  fresh: readonly string[],
+): ReadonlyMap<number, { readonly at: number; readonly same: boolean }> {
+  const filled = [...fresh.keys()].filter((index) => fresh[index]?.trim() !== '');
+  const before = sought.map((line) => line.text);
+  const after = filled.map((index) => normalLine(fresh[index] ?? ''));
+  const partner = new Map<number, { at: number; same: boolean }>();
+  let [old, next] = [0, 0];
+  const pair = (same: boolean) => partner.set(filled[next++] ?? -1, { at: old++, same });
+  const hunks = findHunks(before, after);
+  if (hunks === undefined) return partner;
+  for (const hunk of hunks) {
+    while (old < hunk.from) pair(true);
+    const end = { old: old + hunk.before.length, next: next + hunk.after.length };
+    while (old < end.old && next < end.next) pair(false);
+    [old, next] = [end.old, end.next];
+  }
+  while (old < before.length && next < after.length) pair(true);
+  return partner;
+}
+
+/** The indentation of a line that was written without one, by the brackets around it. */
+function nestedIndent(previous: string, above: string, line: string, found: readonly Line[]): string {
+  const unit = found.some(({ indent }) => indent.includes('\t')) ? '\t' : ' '.repeat(unitOf(found));
+  const opens = /[{([:]$/.test(above) ? unit : '';
+  const nested = previous + opens;
+  return /^[})\]]/.test(line) ? nested.slice(0, Math.max(0, nested.length - unit.length)) : nested;
+}
+
+/** Translates the indentation of the model into that of the file. */
+function adjuster(sought: readonly Line[], found: readonly Line[]): (indent: string) => string {
   const indents = new Map<string, string>();
   for (const [index, { indent }] of sought.entries())
     if (!indents.has(indent)) indents.set(indent, found[index]?.indent ?? indent);
   const tabs = found.some(({ indent }) => indent.includes('\t'));
-  const adjust = (indent: string): string => {
+  const [[least, own], [most, mostOwn]] = [...indents].reduce(
+    ([low, high], each) => [each[0].length < low[0].length ? each : low, each[0].length > high[0].length ? each : high],
+    [[...indents][0] ?? ['', ''], [...indents][0] ?? ['', '']],
+  );
+  // A block whose first line alone lacks its indentation has the levels of the file.
+  const isSame = [...indents].some(([each, indent]) => each !== '' && each === indent);
+  const scale =
+    !isSame && most.length > least.length ? (mostOwn.length - own.length) / (most.length - least.length) : 1;
+  return (indent) => {
     const known = [...indents.keys()].filter((each) => indent.startsWith(each)).sort((a, b) => b.length - a.length)[0];
     if (known === undefined) return indents.get(sought[0]?.indent ?? '') ?? indent;
     const deeper = indent.slice(known.length);
-    const own = tabs && /^ +$/.test(deeper) ? '\t'.repeat(Math.round(deeper.length / unitOf(sought))) : deeper;
-    return `${indents.get(known)}${own}`;
+    const base = indents.get(known) ?? '';
+    if (/^\t+$/.test(deeper) && !tabs) {
+      const width = /^\t+$/.test(known) ? base.length / known.length : unitOf(found);
+      return base + ' '.repeat(Math.round(deeper.length * width));
+    }
+    if (!/^ +$/.test(deeper)) return base + deeper;
+    if (tabs) return base + '\t'.repeat(Math.round(deeper.length / unitOf(sought)));
+    return base + ' '.repeat(Math.round(deeper.length * (scale > 0 ? scale : 1)));
   };
-  let next = 0;
-  const lines = withoutTrailing(replacement, '\n')
-    .split('\n')
-    .map((line) => {
-      const text = line.trim();
-      if (text === '') return '';
-      // A line that stays has the indentation that it has in the file.
-      const indent = line.slice(0, line.length - line.trimStart().length);
-      const plain = plainCharacters(text);
-      const same = sought.findIndex((each, at) => at >= next && each.text === plain && each.indent === indent);
-      if (same !== -1) next = same + 1;
-      return (found[same]?.indent ?? adjust(indent)) + text;
-    });
-  return lines.join('\n');
 }
 
 /** Blanks of one level of indentation. */
@@ -147,11 +356,65 @@ function unitOf(lines: readonly Line[]): number {
   return widths.length > 0 && widths.every((width) => width % 4 === 0) ? 4 : 2;
 }
 
-/** The numbers of lines that `read_file` shows. */
+/** The numbers of lines that `read_file` and tools of others show: `12: `, `12 | `, `12→`. */
 function withoutNumbers(text: string): string {
   const lines = text.split('\n');
-  const numbered = lines.filter((line) => line.trim() !== '').every((line) => /^\s{0,6}\d{1,6}[:|\t]/.test(line));
-  return numbered ? lines.map((line) => line.replace(/^\s{0,6}\d{1,6}[:|\t] ?/, '')).join('\n') : text;
+  const numbered = lines.filter((line) => line.trim() !== '').every((line) => /^\s{0,6}\d{1,6} ?[:|\t→]/.test(line));
+  return numbered ? lines.map((line) => line.replace(/^\s{0,6}\d{1,6} ?[:|\t→] ?/, '')).join('\n') : text;
+}
+
+/** Lines around a text that are not part of it: a fence, the path of the file, marks of a search block. */
+function withoutMarks(text: string, path: string): string {
+  const name = path.split(/[\\/]/).at(-1) ?? path;
+  const isMark = (line: string): boolean => {
+    const content = line.trim();
+    if (/^(?:`{3,}|~{3,})[\w+#.-]{0,20}$/.test(content)) return true;
+    if (/^(?:<{5,9} ?(?:SEARCH|ORIGINAL)|>{5,9} ?(?:REPLACE|UPDATED)|={5,9}|-{5,9})$/.test(content)) return true;
+    const words = content.replace(/^(?:\/\/|#|<!--|\/\*|--) ?/, '').replace(/ ?(?:-->|\*\/|:)$/, '');
+    return words === path || words === name;
+  };
+  const lines = text.split('\n');
+  let [start, end] = [0, lines.length];
+  while (start < end && (isMark(lines[start] ?? '') || lines[start]?.trim() === '')) start += 1;
+  while (start < end && (isMark(lines[end - 1] ?? '') || lines[end - 1]?.trim() === '')) end -= 1;
+  return end - start === lines.length ? text : lines.slice(start, end).join('\n');
+}
+
+/** Whether each line has the mark of a diff or is context, and one at least has the mark. */
+function marksEachLine(text: string, mark: '-' | '+'): boolean {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.every((line) => line[0] === mark || line[0] === ' ') && lines.some((line) => line[0] === mark);
+}
+
+function withoutColumn(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.slice(1))
+    .join('\n');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', '"': '"', "'": "'", '`': '`', '\\': '\\' };
+
+/** A text that was escaped twice. If it has line ends, `\n` in it belongs to the code. */
+function unescaped(text: string): string {
+  const pattern = text.includes('\n') ? /\\(["'`\\])/g : /\\([nt"'`\\])/g;
+  return text.replace(pattern, (_whole, character: string) => ESCAPES[character] ?? character);
+}
+
+const ENTITY = /&(lt|gt|amp|quot|apos|#39);/;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", '#39': "'" };
+
+function decoded(text: string): string {
+  return text.replace(/&(lt|gt|amp|quot|apos|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+}
+
+/** A line as it is compared. Characters without width are left out. */
+function normalLine(line: string): string {
+  return plainCharacters(line)
+    .replace(/[\u200b\u2060\ufeff]/g, '')
+    .replaceAll('…', '...')
+    .normalize('NFC')
+    .trim();
 }
 
 function plainCharacters(text: string): string {

@@ -1,4 +1,5 @@
 import { API_PACKAGES, type ProviderForm } from '../provider-form/provider-form.ts';
+import type { ModelKey } from './assist.ts';
 import { ConfigText } from './config-text.ts';
 
 /**
@@ -63,6 +64,11 @@ function writeModels(config: ConfigText, path: readonly string[], { models }: Pr
     if (!isRecord(config.get(at))) config.set(at, isRecord(known[was ?? id]) ? known[was ?? id] : {});
     config.set([...at, 'name'], name === '' || name === id ? undefined : name);
   }
+}
+
+/** Chooses a model for a task. @throws UnreadableFile */
+export function withModel(text: string, key: ModelKey, ref: string): string {
+  return new ConfigText(text).set([key], ref).toString();
 }
 
 /** Removes a provider from the configuration. @throws UnreadableFile */

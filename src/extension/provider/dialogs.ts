@@ -9,6 +9,7 @@ import { announce, type DialogSubject, ProviderDialog, type ProviderDialogDeps }
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider, saveProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
 import { pickLocalModel } from './local-model.ts';
+import { setUpLocalModels } from './set-up-local.ts';
 
 /** The provider id of a Svc gateway. */
 const GATEWAY = 'svc';
@@ -31,10 +32,11 @@ export class ProviderDialogs implements vscode.Disposable {
     this.#show('', { kind: 'new', form: this.#formFor(preset) });
   }
 
-  /** Adds a model server on this machine: one that answers is used with one press. */
+  /** A model server on this machine that answers is used with one press. Without one, models are set up. */
   async addLocal(): Promise<void> {
     const choice = await pickLocalModel(this.#deps);
     if (choice?.kind === 'form') this.add();
+    if (choice?.kind === 'plan') await setUpLocalModels(this.#deps, choice.programs);
     if (choice?.kind !== 'use') return;
     try {
       await saveProvider(this.#deps, choice.form);

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { isObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import { addressOrigin } from '../../catalog/address.ts';
 import { PACKAGES } from '../../catalog/vendors.ts';
-import { providersIn, withoutProvider, withProvider } from '../../config/editing/edit-providers.ts';
+import type { ModelKey } from '../../config/editing/assist.ts';
+import { providersIn, withModel, withoutProvider, withProvider } from '../../config/editing/edit-providers.ts';
 import { findReferences } from '../../config/load/references.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import {
@@ -116,6 +117,13 @@ export async function saveProvider(
 ): Promise<void> {
   await writeConfig(form.target, withProvider(await readConfig(form.target), form, was));
   await withKeys();
+  await deps.store.refresh();
+  await deps.models.rebuild();
+}
+
+/** Writes which model a task uses. @throws UnreadableFile for a file with a mistake. */
+export async function saveModel(deps: EditDeps, file: string, key: ModelKey, ref: string): Promise<void> {
+  await writeConfig(file, withModel(await readConfig(file), key, ref));
   await deps.store.refresh();
   await deps.models.rebuild();
 }

@@ -218,19 +218,27 @@ async function serverAt(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<FoundServer | undefined> {
+  const models = await modelsAt(preset, transport, signal);
+  return models && { ...preset, models: models.length };
+}
+
+/** The ids of the models that a server without a key lists. Undefined: no server, or not a model server. */
+export async function modelsAt(
+  { api, baseURL }: Pick<ProviderPreset, 'api' | 'baseURL'>,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
   const endpoint = {
     kind: 'openai-compatible',
-    format: preset.api,
-    baseURL: preset.baseURL,
+    format: api,
+    baseURL,
     headers: new Map<string, Credential>(),
     timeout: LOOK_TIMEOUT_MS,
     options: {},
   } as const;
   try {
-    const models = await listModels(endpoint, { transport, signal, timeout: LOOK_TIMEOUT_MS });
-    return { ...preset, models: models.length };
+    return (await listModels(endpoint, { transport, signal, timeout: LOOK_TIMEOUT_MS })).map(({ id }) => id);
   } catch {
-    // No server, or not a model server.
     return undefined;
   }
 }
