@@ -151,6 +151,28 @@ describe('context of requests', () => {
     );
   });
 
+  it('notebook: deleted cells are not sent, and a cell that is added keeps the order', async () => {
+    const cells = (...texts: readonly string[]): readonly Snippet[] =>
+      texts.map((text, line) => ({ kind: 'cell', path: 'nb.ipynb', line, text, score: 10, languageId: 'python' }));
+    let found = cells('a = 1', 'b = 2', 'c = 3');
+    const editor = harness(() => async () => found, 'z = |');
+    editor.file.languageId = 'python';
+    const prompts: string[] = [];
+    for (const next of [found, cells('b = 2', 'c = 3'), cells('b = 2', 'new = 1', 'c = 3')]) {
+      found = next;
+      editor.edit('x');
+      await editor.clock.pass(2_000);
+      editor.edit('¤');
+      await editor.clock.pass(2_000);
+      prompts.push(editor.requests.at(-1)?.fimRequest.prefix.split('z =')[0] ?? '');
+    }
+    assert.deepEqual(prompts, [
+      '# Path: nb.ipynb\na = 1\n\nb = 2\n\nc = 3\n\n',
+      '# Path: nb.ipynb\nb = 2\n\nc = 3\n\n',
+      '# Path: nb.ipynb\nb = 2\n\nnew = 1\n\nc = 3\n\n',
+    ]);
+  });
+
   it('context: the pieces of one file have one line with its path', async () => {
     const editor = harness(() => async () => [
       piece('one', { path: 'a/b.ts', line: 3 }),

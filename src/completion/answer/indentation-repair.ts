@@ -26,6 +26,9 @@ const LABEL = /^(?:case\b|default\b|(?:public|private|protected)\s*:|#|@?\w+:\s*
 /** Ends of elements and of their opening tags. */
 const TAG_END = /^(?:<\/|\/?>)/;
 
+/** The last statement of a block. */
+const LEAVES = /^\s*(?:return|raise|break|continue|pass|\.\.\.)\b/;
+
 /** The line before ends a statement or a block. A line that starts so continues it. */
 const ENDED = /[;}]\s*$/;
 const CONTINUES = /^(?:[.?:&|+*/=<>{(-]|and\b|or\b|else\b)/;
@@ -50,6 +53,8 @@ export class IndentationRepair {
   #lastWidth: number;
   /** The following lines cannot be less indented than the caret's line: they are in the same block. */
   readonly #sameBlock: boolean;
+  /** A statement starts on the caret's line: the next one cannot be less indented. */
+  readonly #startsStatement: boolean;
   /** Indentation of the lines above around the caret's line, innermost first: of open brackets, or of each block. */
   readonly #around: readonly number[];
   /** A line of the answer was indented as far as the caret's line: the answer counts from the margin. */
@@ -73,6 +78,8 @@ export class IndentationRepair {
     this.#openInHead = scannedHead.openedBrackets;
     this.#previous = blank ? (above.at(-1) ?? '') : head;
     this.#lastWidth = this.#base;
+    const isAfterStatement = ENDED.test(this.#previous) && this.#width(leadOf(this.#previous)) === this.#base;
+    this.#startsStatement = blank && (/\{\s*$/.test(this.#previous) || isAfterStatement);
     const next = below[0];
     const nextInside = next !== undefined && this.#width(leadOf(next)) >= this.#base;
     const inBrackets = language.blockEnds === undefined && caret.openBrackets > 0;
@@ -134,7 +141,7 @@ export class IndentationRepair {
       return this.#moveWith(
         width,
         depth,
-        closers > 0 || width > opener.width ? opener.width : opener.width + this.#unit(),
+        closers > 0 || (width > opener.width && this.#moved === undefined) ? opener.width : opener.width + this.#unit(),
       );
     }
     const closed = closedBy(before) + Math.max(0, -rest);
@@ -170,7 +177,8 @@ export class IndentationRepair {
     // The opening bracket may be above the known lines.
     const opener = this.#around[closed] ?? (this.#place.caret.openBrackets > closed ? 0 : undefined);
     // The caret's line may continue a statement, so that the next statement is less indented.
-    const inBlock = opener !== undefined && !closes && width >= opener + this.#unit();
+    const mayContinue = closed > 0 || !this.#startsStatement;
+    const inBlock = opener !== undefined && !closes && mayContinue && width >= opener + this.#unit();
     return inBlock ? Math.min(width, usual) : usual;
   }
 
@@ -207,7 +215,9 @@ export class IndentationRepair {
     if (moved !== undefined) return width >= moved.from ? width + moved.by : Math.max(width, this.#base);
     if (width >= this.#base) this.#fromMargin = true;
     const endsBlock = width === 0 ? this.#fromMargin || this.#blank >= 2 : this.#around.includes(width);
-    return this.#sameBlock && !endsBlock ? this.#moveWith(width, 0, this.#base) : width;
+    // A statement of the module has a blank line above it, or one that leaves the block.
+    const goesOn = this.#sameBlock || (width === 0 && this.#blank === 0 && !LEAVES.test(previous));
+    return goesOn && !endsBlock ? this.#moveWith(width, 0, this.#base) : width;
   }
 
   /** Whether a line is deeper than a line before it that opens no block. */

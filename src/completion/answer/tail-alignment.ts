@@ -57,6 +57,7 @@ export function alignWithTail(text: string, context: TailContext, goesOn: boolea
     opensBlock,
     goesOn,
     head: around.head,
+    below: around.after ?? '',
   });
   if (part !== undefined) return { text: before + part.text, replaceAfter: part.covers ? tail.length : tailEnd };
   // The answer contradicts the tail after a closer. The text before the closer still fits.
@@ -171,6 +172,8 @@ interface RestContext {
   readonly goesOn: boolean;
   /** The caret's line before the caret. */
   readonly head: string;
+  /** The lines after the caret's line, as far as they are known. */
+  readonly below: string;
 }
 
 interface AlignedRest {
@@ -222,7 +225,7 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
 
 /** An answer of several lines before end tags that the editor added: it closes the element itself, or has its lines only. */
 function alignElement(after: string, code: string, { goesOn, head }: RestContext): AlignedRest | undefined {
-  const name = /^<\/([\w.:-]+)>$/.exec(code)?.[1];
+  const name = /^<\/([\w.:-]*)>$/.exec(code)?.[1];
   if (name === undefined) return undefined;
   for (let at = after.indexOf(code); at >= 0; at = after.indexOf(code, at + 1)) {
     if (openElements(after.slice(0, at), name) !== 0) continue;
@@ -268,11 +271,19 @@ function alignCode(whole: string, code: string, context: RestContext): AlignedRe
   if (caret === undefined && /[;{,]$|^[;,]/.test(line)) return undefined;
   const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
   if (tag !== undefined && openElements(line, tag) < 0) {
-    // The text after the end tag may be below already.
     const own = line.slice(0, line.indexOf(`</${tag}`));
-    return own === '' || openElements(own, tag) !== 0 ? undefined : { text: own, covers: false };
+    if (own === '' || openElements(own, tag) !== 0) return undefined;
+    const { head, below } = context;
+    const outer = /^(?:<\/[\w.:-]+>)+$/.test(code)
+      ? /^(?:<\/([\w.:-]+)>)$/.exec(line.slice(own.length + code.length))?.[1]
+      : undefined;
+    const missing =
+      outer !== undefined && openElements(head + own + code, outer) > 0 && openElements(below, outer) >= 0;
+    // Other text after the end tag may be below already.
+    return missing ? { text: line, covers: true } : { text: own, covers: false };
   }
-  return { text: line.replace(/;$/, ''), covers: false };
+  const beforeComment = language.line !== undefined && code.startsWith(language.line);
+  return { text: beforeComment ? line : line.replace(/;$/, ''), covers: false };
 }
 
 /** Follows a closer only once: an assignment, a type, a condition, a block. */
@@ -336,8 +347,9 @@ function overlapOf(line: string, code: string, language: Language): number {
   return 0;
 }
 
-/** Number of elements of a name that a text opens, minus the number that it closes. */
+/** Number of elements of a name that a text opens, minus the number that it closes. A fragment has no name. */
 export function openElements(text: string, name: string): number {
+  if (name === '') return text.split('<>').length - text.split('</>').length;
   let open = 0;
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
     if (/[\w.:-]/.test(text[at + name.length] ?? '')) continue;

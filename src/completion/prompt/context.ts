@@ -61,7 +61,8 @@ const ADDED_SCORE = 1.5;
  * Chooses the most likely needed snippets for which there is room, in a stable order: those that change least come first,
  * so that consecutive prompts start with the same bytes and providers can use their prompt cache.
  *
- * @param held the snippets of the last prompt, which keep their place. New ones follow them. Notes are chosen anew.
+ * @param held the snippets of the last prompt, which keep their place. New ones follow them. Notes and cells are chosen
+ * anew: a cell has another number when one before it is added or deleted.
  */
 export function chooseSnippets(
   candidates: readonly Snippet[],
@@ -69,7 +70,8 @@ export function chooseSnippets(
   held: readonly Snippet[] = [],
 ): readonly Snippet[] {
   const current = new Map(candidates.map((snippet) => [keyOf(snippet), snippet]));
-  const kept = held.filter(({ note }) => note === undefined).map((snippet) => current.get(keyOf(snippet)) ?? snippet);
+  const isHeld = ({ kind, note }: Snippet) => note === undefined && kind !== 'cell';
+  const kept = held.filter(isHeld).map((snippet) => current.get(keyOf(snippet)) ?? snippet);
   const seen = new Set(kept.map(({ text }) => text));
   const paths = new Set(kept.map(({ path }) => path));
   let left = room - kept.reduce((sum, { text }) => sum + text.length + 1, 0);

@@ -1,4 +1,5 @@
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
+import { openElements } from '../answer/tail-alignment.ts';
 import { type BracketScanner, fromDefinition, scanBracketsTo } from '../document/brackets.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
 import { type DocumentText, linesAfter, type Position, textHead, textTail } from '../document/document-text.ts';
@@ -219,7 +220,10 @@ function linesBelow(document: DocumentText, line: number): readonly string[] {
 
 /** The tail without the end tags of elements that the caret is at the start of: the editor adds them. */
 function withoutEndTags(head: string, tail: string): string {
-  return /<[A-Za-z][^<>]*>$/.test(head) ? tail.replace(/^(?:<\/[\w.:-]+>)+/, '') : tail;
+  const name = /^<\/([\w.:-]*)>/.exec(tail)?.[1];
+  if (name === undefined || !/(?:^|[^=/-])>$/.test(head)) return tail;
+  const opener = head.slice(Math.max(0, head.lastIndexOf(`<${name}`)));
+  return openElements(opener, name) === 1 ? tail.replace(/^(?:<\/[\w.:-]*>)+/, '') : tail;
 }
 
 /** The end of a comment that the editor closed is no code. */

@@ -136,7 +136,7 @@ export class EditorContext {
   }
 }
 
-/** The code cells before this one, because their definitions are available here. */
+/** The cells before this one: their definitions are available here, and text often says what comes next. */
 function otherCells(uri: string): Snippet[] {
   const notebook = vscode.workspace.notebookDocuments.find((each) =>
     each.getCells().some((cell) => cell.document.uri.toString() === uri),
@@ -146,15 +146,13 @@ function otherCells(uri: string): Snippet[] {
   const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
   const path = pathInFolder(notebook.uri);
   if (path === undefined) return [];
-  return cells
-    .slice(Math.max(0, here - CELLS), here)
-    .filter((cell) => cell.kind === vscode.NotebookCellKind.Code)
-    .map((cell) => ({
-      kind: 'cell' as const,
-      path,
-      line: cell.index,
-      text: cell.document.getText().slice(0, CELL_CHARACTERS),
-      languageId: cell.document.languageId,
-      score: 10,
-    }));
+  return cells.slice(Math.max(0, here - CELLS), here).map((cell) => ({
+    kind: 'cell' as const,
+    path,
+    line: cell.index,
+    text: cell.document.getText().slice(0, CELL_CHARACTERS),
+    languageId: cell.document.languageId,
+    // The nearest ones, if there is no room for all.
+    score: 10 + cell.index / 1_000,
+  }));
 }

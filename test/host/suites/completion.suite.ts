@@ -102,22 +102,22 @@ describe('completions in VS Code', () => {
     assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
   });
 
-  it('completions: work in a notebook, with definitions of previous cells', async () => {
-    const cell = (source: string) => ({
-      cell_type: 'code',
-      metadata: {},
-      outputs: [],
-      execution_count: null,
-      source: [source],
-    });
+  it('completions: work in a notebook, with the cells before directly before the text, and no files of other languages', async () => {
+    await edit('', { uri: await writeFile('tiny.html', '<p>print(threshold_of_alarm)</p>\n') });
+    await edit('', { uri: await writeFile('tiny.sql', 'select threshold_of_alarm\n') });
+    const cell = (source: string, cell_type = 'code', languageId = 'python') => {
+      const code = cell_type === 'code' ? { outputs: [], execution_count: null } : {};
+      return { cell_type, metadata: { vscode: { languageId } }, ...code, source: [source] };
+    };
     const metadata = { language_info: { name: 'python' } };
-    const cells = [cell('threshold_of_alarm = 42'), cell('print(')];
+    const texts = [cell('When to *ring*.', 'markdown', 'markdown'), cell('threshold_of_alarm = 42')];
+    const cells = [...texts, cell('select 1', 'code', 'sql'), cell('print('), cell('after = 1')];
     const uri = await writeFile('book.ipynb', JSON.stringify({ cells, metadata, nbformat: 4, nbformat_minor: 5 }));
     const book = await vscode.workspace.openNotebookDocument(uri);
     const editor = await vscode.window.showNotebookDocument(book);
-    editor.selection = new vscode.NotebookRange(1, 2);
+    editor.selection = new vscode.NotebookRange(3, 4);
     await run('notebook.cell.edit');
-    const document = book.cellAt(1).document;
+    const document = book.cellAt(3).document;
     const inCell = await until(vscode.window.onDidChangeActiveTextEditor, () => {
       const active = vscode.window.activeTextEditor;
       return active?.document === document && active;
@@ -126,7 +126,10 @@ describe('completions in VS Code', () => {
     provider.answer = 'threshold_of_alarm)';
     await take();
     assert.equal(document.getText(), 'print(threshold_of_alarm)');
-    assert.match(prompts().at(-1) ?? '', /book\.ipynb[\s\S]*threshold_of_alarm = 42[\s\S]*print\($/);
+    const prompt = prompts().at(-1) ?? '';
+    const before = '# markdown\n# When to *ring*.\n\nthreshold_of_alarm = 42\n\n# sql\n# select 1\n\nprint(';
+    assert.equal(prompt.slice(prompt.indexOf('# Path: book.ipynb')), `# Path: book.ipynb\n${before}`);
+    assert.doesNotMatch(prompt, /tiny/);
   });
 
   it('completions: none for a file outside the workspace or a read-only file', async () => {
