@@ -1,29 +1,27 @@
-/** A Markdown answer about what was asked, made by a program and saying so. */
+import { SAMPLE_ANSWER } from './sample-answers.ts';
+
+const WHO = '*Simulated provider: no model read your question.';
+
+/** A Markdown answer that says that no model made it. */
 export function chatAnswer(question: string): string {
-  const asked = question.trim().split('\n').slice(0, 6);
-  const code = /```(\w*)\n([\s\S]*?)```/.exec(question);
-  const words = [...new Set(question.toLowerCase().match(/[a-z][a-z_]{3,}/g) ?? [])].slice(0, 5);
+  if (/basketTotal/i.test(question)) {
+    return `${SAMPLE_ANSWER}\n\n${WHO} This answer about the sample was written beforehand.*\n`;
+  }
   return [
-    '**This is the simulated provider.** No model read your question; a small program in this repository wrote this answer so that you can see the panel at work.',
+    `${WHO} It answers only what the README of the sample asks.*`,
     '',
-    'You asked:',
+    ...question
+      .trim()
+      .split('\n')
+      .slice(0, 6)
+      .map((line) => `> ${line}`),
     '',
-    ...asked.map((line) => `> ${line}`),
+    'For real answers:',
     '',
-    ...(words.length > 0 ? ['Words that I noticed:', '', ...words.map((word) => `- \`${word}\``), ''] : []),
-    ...(code ? [`Your code has ${(code[2] ?? '').trimEnd().split('\n').length} lines.`, ''] : []),
-    'A code block looks like this:',
+    '- set a provider key, such as `MISTRAL_API_KEY`, or',
+    '- start Ollama, llama.cpp, LM Studio or vLLM on this machine,',
     '',
-    '```typescript',
-    'export function greet(name: string): string {',
-    '  return `Hello, ${name}!`;',
-    '}',
-    '```',
-    '',
-    '| What | Where |',
-    '|---|---|',
-    '| Real answers | set a provider key, such as `MISTRAL_API_KEY`, and start again |',
-    '| A local model | start Ollama, llama.cpp, LM Studio or vLLM, and start again |',
+    'and start again.',
     '',
   ].join('\n');
 }

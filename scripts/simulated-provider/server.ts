@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as delay } from 'node:timers/promises';
 import { chatAnswer } from './chat-answer.ts';
 import { continueCode, workspaceTexts } from './continue-code.ts';
+import { SAMPLE_CODE } from './sample-answers.ts';
 
 export const SIMULATED_CHAT_MODEL = 'simulated-chat';
 /** The gateway accepts FIM models of the Codestral and Mercury families (spec 4.2). This one simulates Codestral. */
@@ -51,7 +52,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     return send(response, body, text, { object: 'chat.completion', pace: options.pace ?? 12 });
   }
   if (path === '/v1/fim/completions') {
-    const text = continueCode(workspaceTexts(options.workspace), messageText(body.prompt), messageText(body.suffix));
+    const texts = [...workspaceTexts(options.workspace), SAMPLE_CODE];
+    const text = continueCode(texts, messageText(body.prompt), messageText(body.suffix));
     return send(response, body, text, { object: 'fim.completion', pace: (options.pace ?? 12) / 4 });
   }
   return json(response, 404, { error: { message: `No ${path} here.` } });
@@ -97,7 +99,8 @@ function lastQuestion(body: Record<string, unknown>): string {
   if (typeof last !== 'object' || last === null || !('content' in last)) return '';
   if (typeof last.content === 'string') return last.content;
   if (!Array.isArray(last.content)) return '';
-  return last.content.map((part: { text?: unknown }) => messageText(part?.text)).join('\n');
+  // The parts before it are context.
+  return last.content.map((part: { text?: unknown }) => messageText(part?.text)).findLast((text) => text !== '') ?? '';
 }
 
 /** Estimate: four characters per token. */

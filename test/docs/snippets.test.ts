@@ -92,7 +92,7 @@ async function runBlock(folder: ProjectFolder, lines: readonly string[]): Promis
         const here = line.replace('http://127.0.0.1:4180', gateway.url).replace('curl', 'curl -sS');
         const env = { PATH: process.env.PATH, KEY: key };
         const { stdout } = await promisify(execFile)('sh', ['-c', here], { env });
-        assert.match(JSON.parse(stdout).choices[0].message.content, /simulated/, line);
+        assert.match(JSON.parse(stdout).choices[0].message.content, /Simulated/, line);
       } else if (line.startsWith('svc ')) {
         const { code, out, err } = await inShell(folder, line);
         assert.equal(code, 0, `${line}\n${err}`);

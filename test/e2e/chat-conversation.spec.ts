@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { docPicture } from '../host/doc-pictures.ts';
 import { typeInto } from '../host/person.ts';
-import { openFile, pickTyped, runCommand, screenshot, typeInList, webviewFrame } from '../host/workbench.ts';
+import { openFile, pickTyped, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
@@ -195,7 +196,8 @@ describe('a conversation in the editor', () => {
     await rows.filter({ hasText: 'up/large' }).first().waitFor();
     await typeInList(harness.page, 'small');
     await rows.filter({ hasText: 'up/small' }).first().waitFor();
-    await screenshot(harness.page, 'chat/picker', { docs: true });
+    const listed = (await rows.allInnerTexts()).join('\n').replace(/:\d+/, '');
+    await docPicture(harness.page, 'chat/picker', listed, 'test/e2e/chat-conversation.spec.ts');
     await harness.page.keyboard.press('Enter');
     await frame.locator('.composer .model', { hasText: 'Small' }).waitFor();
     await frame.locator('.composer textarea').click();

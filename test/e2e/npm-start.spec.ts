@@ -65,7 +65,7 @@ describe('npm start', () => {
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Enter');
     // After a space the editor suggests no words, which would hide ghost text.
-    await page.keyboard.type('export function formatPrice(cents: number): ', { delay: 30 });
+    await page.keyboard.type('export function averagePrice(items: readonly Item[]): ', { delay: 30 });
     await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor();
   });
 
@@ -74,7 +74,7 @@ describe('npm start', () => {
     const panel = await webviewFrame(page, '.composer textarea');
     await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
-    assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
+    assert.match(await panel.locator('.message.assistant').innerText(), /Simulated provider/);
   });
 
   it('npm start: Ctrl-C ends all processes that it started', async () => {

@@ -1,4 +1,3 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
@@ -213,17 +212,7 @@ export async function ghostText(page: Page): Promise<string> {
   return parts.join('').replaceAll('\u00a0', ' ');
 }
 
-/**
- * Keeps a picture as an artifact. With `docs`, and SVC_DOCS_IMAGES set, it also replaces the picture of
- * that name in docs/images: `SVC_DOCS_IMAGES=1 npm test -- test/e2e` updates all of them.
- */
-export async function screenshot(page: Page, name: string, options: { docs?: boolean } = {}): Promise<string> {
-  mkdirSync(ARTIFACTS, { recursive: true });
-  const path = join(ARTIFACTS, `${name}.png`);
-  await page.screenshot({ path });
-  if (options.docs && process.env.SVC_DOCS_IMAGES) {
-    mkdirSync(join(ROOT, 'docs', 'images'), { recursive: true });
-    copyFileSync(path, join(ROOT, 'docs', 'images', `${name}.png`));
-  }
-  return path;
+/** Keeps a picture as an artifact. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(ARTIFACTS, `${name}.png`) });
 }

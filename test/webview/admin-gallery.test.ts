@@ -1,13 +1,12 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { KEY } from '../gateway/serve-harness.ts';
-import { ARTIFACTS } from '../host/workbench.ts';
+import { docPicture } from '../host/doc-pictures.ts';
+import { screenshot } from '../host/workbench.ts';
 import type { Responder } from '../upstream/upstream.ts';
 import { ledgerOfTeam } from './admin-ledger.ts';
 import { AdminSite, type OpenOptions } from './admin-site.ts';
 
-const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'admin');
 const NARROW = { viewport: { width: 360, height: 740 } };
 
 const TALL = { viewport: { width: 1180, height: 1240 } };
@@ -36,6 +35,20 @@ const SHOTS: Readonly<Record<string, readonly [path: string, options: OpenOption
 };
 /** Those of the documentation. */
 const IN_DOCS = ['overview', 'keys', 'request', 'budgets', 'models', 'overview-narrow', 'high-contrast'];
+
+const TEST = 'test/webview/admin-gallery.test.ts';
+
+/** The texts without the numbers and times of the day. */
+async function labels(page: Page): Promise<string> {
+  const texts = await page.locator('h1, h2, h3, nav a, button:not(tbody *), label, thead th, dt').allInnerTexts();
+  const shown = texts.map((text) =>
+    text
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/\d[\d.,:]*/g, '0')
+      .trim(),
+  );
+  return shown.filter((text) => text !== '').join('\n');
+}
 
 /** Answers after a moment, with a cached prompt. The model `flaky` fails. */
 const answer: Responder = async ({ body }, response) => {
@@ -86,13 +99,8 @@ describe('admin page gallery', () => {
       const { page, close } = await site.open(path.replace(REQUEST, request), options);
       if (options.key !== null) await page.locator('main .answer[aria-busy="false"]').first().waitFor();
       await page.waitForLoadState('networkidle');
-      mkdirSync(ARTIFACTS, { recursive: true });
-      const file = join(ARTIFACTS, `admin-${name}.png`);
-      await page.screenshot({ path: file });
-      if (process.env.SVC_DOCS_IMAGES && IN_DOCS.includes(name)) {
-        mkdirSync(PICTURES, { recursive: true });
-        copyFileSync(file, join(PICTURES, `${name}.png`));
-      }
+      if (IN_DOCS.includes(name)) await docPicture(page, `admin/${name}`, await labels(page), TEST);
+      else await screenshot(page, `admin-${name}`);
       await close();
     });
   }

@@ -6,4 +6,4 @@ export function receipt(items: readonly Item[]): string {
   return [...lines, `Total  ${formatPrice(basketTotal(items))}`].join('\n');
 }
 
-// Type here: `export function ` and see what comes.
+// Type `export function average` in the next line.
