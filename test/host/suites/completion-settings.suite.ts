@@ -151,14 +151,13 @@ describe('settings of completions', () => {
     copied.selection = new vscode.Selection(0, 0, 0, 7);
     await run('editor.action.clipboardCopyAction');
     copied.selection = new vscode.Selection(50, 0, 50, 0);
-    const { document } = await edit('', {
-      uri: await file('main.go', 'import fruits from x\napple banana cherry walnut = '),
-    });
+    const places = Array.from({ length: 200 }, (_, at) => `apple banana cherry walnut${at} = `);
+    const uri = await file('main.go', ['import fruits from x', ...places].join('\n'));
     const problems = vscode.languages.createDiagnosticCollection('suite');
     const fix = vscode.languages.registerCodeActionsProvider(
       { language },
       {
-        provideCodeActions: ({ uri }, { start }) => {
+        provideCodeActions: (_, { start }) => {
           const action = new vscode.CodeAction('Repair it', vscode.CodeActionKind.QuickFix);
           action.edit = new vscode.WorkspaceEdit();
           action.edit.insert(uri, start, 'repaired');
@@ -177,13 +176,13 @@ describe('settings of completions', () => {
     };
     let line = 0;
     const sent = async (): Promise<string[]> => {
-      // Another place each time, so that no earlier answer serves it.
-      const next = new vscode.WorkspaceEdit();
+      // Another place each time, so that no earlier answer serves it; without an edit, which would be context.
       line += 1;
-      next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `z\nline${line} = `);
-      await vscode.workspace.applyEdit(next);
-      const { selection } = await edit('', { uri: document.uri });
-      problems.set(document.uri, [new vscode.Diagnostic(selection, 'broken')]);
+      assert.ok(line <= places.length, 'no request has all of it');
+      const editor = await vscode.window.showTextDocument(uri);
+      const { end } = editor.document.lineAt(line).range;
+      editor.selection = new vscode.Selection(end, end);
+      problems.set(uri, [new vscode.Diagnostic(editor.selection, 'broken')]);
       assert.ok(await sends(trigger));
       const prompt = provider.prompts().at(-1) ?? '';
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
@@ -200,7 +199,6 @@ describe('settings of completions', () => {
       }
     }
     for (const each of [definition, fix, problems]) each.dispose();
-    await run('workbench.action.files.revert');
     await vscode.window.showTextDocument(edited);
     await run('workbench.action.files.revert');
   });

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Replacement } from '../../../src/completion/next-edit/next-edit.ts';
 import { applyEdit, isCurrent, textWithEdit } from '../../../src/extension/completion/next-edit/apply-edit.ts';
 import { edit } from './completion-provider.ts';
+import { writeFile } from './until.ts';
 
 interface AppliedCase {
   readonly name: string;
@@ -43,11 +44,23 @@ const CASES: readonly AppliedCase[] = [
 ];
 
 describe('accepted next edits', () => {
+  const written: vscode.Uri[] = [];
+
   afterEach(() => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
+  after(async () => {
+    for (const uri of written) await vscode.workspace.fs.delete(uri);
+  });
+
+  /** A new file: an untitled document may get the name of a previous one that is being closed. */
+  async function open(content: string): Promise<vscode.TextEditor> {
+    const uri = await writeFile(`accepted${written.length}.txt`, content);
+    written.push(uri);
+    return edit('', { uri });
+  }
 
   for (const { name, before, replacements, after } of CASES) {
     it(`accepted next edits: change ${name}, in one undo step`, async () => {
-      const editor = await edit(before, { language: 'plaintext' });
+      const editor = await open(before);
       const expected = textWithEdit(editor.document, { replacements });
       assert.equal(await applyEdit(editor, { replacements }), true);
       assert.equal(editor.document.getText(), after);
@@ -58,7 +71,7 @@ describe('accepted next edits', () => {
   }
 
   it('accepted next edits: change nothing if the text is not the expected one', async () => {
-    const editor = await edit('a = b\nc(b, b)\n', { language: 'plaintext' });
+    const editor = await open('a = b\nc(b, b)\n');
     const replacements = [replace([0, 4], [0, 5], 'b', 'd'), replace([1, 2], [1, 3], 'x', 'd')];
     assert.equal(isCurrent(editor.document, { replacements }), false);
     assert.equal(await applyEdit(editor, { replacements }), false);
