@@ -1,5 +1,5 @@
 /** Milliseconds for which a request of a client waits for a grant, instead of being refused. */
-export const GRANT_WAIT_MS = 5_000;
+const GRANT_WAIT_MS = 5_000;
 /** Milliseconds for which it waits for unused leases of peers. They return them within a second. */
 const PEERS_WAIT_MS = 3_000;
 /** Milliseconds after such a wait in vain in which requests are refused at once. */

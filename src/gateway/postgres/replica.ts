@@ -20,7 +20,7 @@ import { PostgresConnection, runIn } from './postgres-connection.ts';
 import { PostgresLeases } from './postgres-leases.ts';
 import { removeOldRows, sealNextInPostgres } from './postgres-retention.ts';
 import { migratePostgres, POSTGRES } from './postgres-tables.ts';
-import { type FailoverSign, listReplicas, readChanges, sendHeartbeat } from './replicas-table.ts';
+import { type FailoverSign, readChanges, readReplicas, sendHeartbeat } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
 export interface ReplicaInput {
@@ -205,7 +205,7 @@ export class Replica implements SharedState {
   }
 
   listReplicas(): Promise<readonly SeenReplica[]> {
-    return this.#adminConnection.call(DEADLINE.keys, (sql) => listReplicas(sql, this.#outbox.replica));
+    return this.#adminConnection.call(DEADLINE.keys, (sql) => readReplicas(sql, this.#outbox.replica));
   }
 
   /** Begins to follow changes and to send rows. */
