@@ -86,6 +86,18 @@ describe('gateways that share a state in Postgres', () => {
     }
   });
 
+  it('budgets: many requests at once at gateways that have just started all wait for their share', async () => {
+    const key = await fleet.createKey('k', '--budget', '1', '--mode', 'hard');
+    const all = await Promise.all([fleet.harness.serve(), fleet.harness.serve(), fleet.harness.serve()]);
+    // Each reserves a cent.
+    const sent = Array.from({ length: 60 }, (_, index) =>
+      fleet.status(all[index % 3] ?? assert.fail(), key, { max_tokens: 5_000 }),
+    );
+    assert.deepEqual(new Set(await Promise.all(sent)), new Set([200]));
+    await untilEqual('all rows are stored', () => fleet.stored(), 60);
+    await fleet.consistent();
+  });
+
   it('admin replicas: each lists all, says which one answered, which ones drain, and how many rows wait', async () => {
     await fleet.configure({ admin: true });
     const [first, second] = await Promise.all([fleet.harness.serve(), fleet.harness.serve()]);
