@@ -204,7 +204,9 @@ export class Replica implements SharedState {
     this.readChanges();
   }
 
-  listReplicas(): Promise<readonly SeenReplica[]> {
+  async listReplicas(): Promise<readonly SeenReplica[]> {
+    // A page must not wait for each deadline.
+    if (this.#health.away) throw new Unavailable('it did not answer');
     return this.#adminConnection.call(DEADLINE.keys, (sql) => readReplicas(sql, this.#outbox.replica));
   }
 

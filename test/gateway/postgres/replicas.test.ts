@@ -81,6 +81,9 @@ describe('gateways that share a state in Postgres', () => {
       fleet.harness.upstream.respond((_, response) => void response.writeHead(500).end('{}'));
       await send(first);
       await untilEqual('the other gateway shows the failure', () => stateOf(second), 'failing');
+      fleet.server.signal('SIGSTOP');
+      await until('Postgres is away', async () => (await ready(first))[1].state === 'away');
+      assert.equal(await stateOf(first), 'failing', 'each one knows its own');
     } finally {
       page.close();
     }
