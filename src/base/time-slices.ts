@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Work that can be interrupted: it yields wherever other work may run. */
-export type Steps<T> = Generator<void, T>;
+export type SlicedWork<T> = Generator<void, T>;
 
 /** Runs the steps without a pause. */
-export function runSteps<T>(steps: Steps<T>): T {
+export function runAtOnce<T>(steps: SlicedWork<T>): T {
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
@@ -14,7 +14,7 @@ export function runSteps<T>(steps: Steps<T>): T {
 const SLICE_MS = 5;
 
 /** Runs the steps and lets other work of the process run in between. */
-export async function runInSlices<T>(steps: Steps<T>): Promise<T> {
+export async function runInSlices<T>(steps: SlicedWork<T>): Promise<T> {
   let end = performance.now() + SLICE_MS;
   for (;;) {
     const step = steps.next();

@@ -1,3 +1,4 @@
+import { defined } from '../base/json.ts';
 import type { StoredProviderKey } from '../catalog/credential-scope.ts';
 import type { CatalogData } from '../catalog/public/catalog.ts';
 import { cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/public/refresh.ts';
@@ -84,7 +85,7 @@ export async function registryFor(
   window = windowKeys(io),
 ): Promise<Registry> {
   const keys = await window;
-  const storedKeys = keys === undefined ? {} : { storedKeys: keys };
+  const storedKeys = defined({ storedKeys: keys });
   return buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd, ...storedKeys });
 }
 

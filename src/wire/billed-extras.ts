@@ -1,21 +1,11 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty, tokenCount } from '../base/json.ts';
+import { splitWords } from '../base/split-words.ts';
 import type { Usage } from './event.ts';
 
 /** Values that mean the standard price. */
 const STANDARD: ReadonlySet<string> = new Set([
-  ...[
-    '',
-    'default',
-    'auto',
-    'standard',
-    'standard_only',
-    'normal',
-    'none',
-    'null',
-    'global',
-    'not_available',
-    'on_demand',
-  ],
+  '',
+  ...splitWords('default auto standard standard_only normal none null global not_available on_demand'),
 ]);
 
 /** Maximum number of tokens of images that a tool makes, for the same reason. */
@@ -74,7 +64,7 @@ function reportedCalls(usage: JsonObject): Record<string, number> {
     const [, tool] = /^([a-z_]{1,40})_calls$/.exec(name) ?? [];
     return count === undefined || tool === undefined ? [] : [[tool, count] as const];
   });
-  return { ...Object.fromEntries(named), ...(searches === undefined ? {} : { web_search: searches }) };
+  return { ...Object.fromEntries(named), ...defined({ web_search: searches }) };
 }
 
 /** Opening and reading a page that was found is not billed as a search. */

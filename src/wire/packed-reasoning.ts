@@ -31,7 +31,7 @@ export function markIssuer(text: string, issuer: string | undefined): string {
 }
 
 /** The reverse of `markIssuer`. */
-export function readIssuer(text: string): { readonly issuer?: string; readonly text: string } {
+function readIssuer(text: string): { readonly issuer?: string; readonly text: string } {
   const issuer = ISSUER.exec(text)?.[1];
   return issuer === undefined ? { text } : { issuer, text: text.slice(ISSUED.length + issuer.length + 1) };
 }

@@ -157,7 +157,7 @@ export function readResponsesUsage(usage: unknown, answer: JsonObject = {}): Usa
  * Anthropic's `input_tokens` does not include cached tokens; `Usage.input` does. The totals do not include the tokens of
  * a compaction and of an advisor either (Anthropic, "Compaction", "Advisor tool").
  */
-export function readMessagesUsage(usage: unknown): Usage | undefined {
+function readMessagesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const read = readMessagesTotals(usage);
   if (read === undefined || !Array.isArray(usage.iterations)) return read;

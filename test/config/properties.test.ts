@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type JSONScanner, printParseErrorCode, visit } from 'jsonc-parser';
-import { runSteps } from '../../src/base/time-slices.ts';
+import { runAtOnce } from '../../src/base/time-slices.ts';
 import { decode, parse } from '../../src/config/load/parse.ts';
 import { applySourceRules } from '../../src/config/load/source-rules.ts';
 import { TextReader, type TextVisitor } from '../../src/config/load/text-reader.ts';
@@ -79,7 +79,7 @@ function readEvents(text: string): readonly unknown[] {
     error: (error, at) => note('error', error)(at),
     done: false,
   };
-  runSteps(new TextReader(text, visitor).read());
+  runAtOnce(new TextReader(text, visitor).read());
   return events;
 }
 

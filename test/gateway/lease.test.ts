@@ -30,6 +30,14 @@ describe('grant rule of leases', () => {
     );
   });
 
+  it('grant rule: requests that wait get an equal part together, and one of them also more', () => {
+    const judged = { free: 100, left: 0, processes: 4, part: PART.budget };
+    assert.equal(grantOf({ demand: 1_000, needed: 1, waiting: 80 }, judged), 25);
+    assert.equal(grantOf({ demand: 1_000, needed: 40, waiting: 80 }, judged), 40);
+    assert.equal(grantOf({ demand: 20, needed: 1, waiting: 20 }, judged), 20);
+    assert.equal(grantOf({ demand: -5, needed: 1, waiting: 80 }, judged), 0);
+  });
+
   it('grant rule: equal processes that request one after the other get an equal part of a rate, half of it of a budget', () => {
     const judged = { free: 100, left: 0, processes: 4 };
     assert.equal(grantOf({ demand: 1_000, needed: 0 }, { ...judged, part: PART.rate }), 25);

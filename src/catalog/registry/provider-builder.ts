@@ -280,7 +280,7 @@ function mergeCost(
   const served = replaced || own.served === undefined ? own.served : { ...listed?.served, ...own.served };
   return withVendorPrices(provider, {
     ...merged,
-    ...(served === undefined ? {} : { served }),
+    ...defined({ served }),
     ...(tiers === undefined ? {} : { tiers: tiers.map((tier) => wholeTier(tier, merged)) }),
   });
 }

@@ -88,15 +88,6 @@ export function nextFilledLine(document: DocumentText, line: number, reach = 8):
   return undefined;
 }
 
-/** The last line before `line` that is not blank, within `reach` lines. */
-export function previousFilledLine(document: DocumentText, line: number, reach = 8): string | undefined {
-  for (let i = line - 1; i >= Math.max(0, line - reach); i--) {
-    const text = document.lineAt(i);
-    if (text.trim() !== '') return text;
-  }
-  return undefined;
-}
-
 /**
  * The document as it would be if `text` (with LF) replaced `before` characters left and `after`
  * characters right of the caret, and the caret moved after it. Copies only the changed lines.

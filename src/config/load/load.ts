@@ -155,7 +155,7 @@ interface ReadInput extends LoadInput {
 
 async function readLayer(candidate: SourceCandidate, input: ReadInput, before: Remembered | undefined): Promise<Layer> {
   const { kind, path, trusted, project } = candidate;
-  const placed = project === undefined ? {} : { project };
+  const placed = defined({ project });
   const source: Source = { kind, path, trusted, status: 'loaded' };
   const read = await loadContent(candidate, source, input.owners, before);
   if (read === undefined) {

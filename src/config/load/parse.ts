@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONScanner } from 'jsonc-parser';
-import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { runAtOnce, type SlicedWork } from '../../base/time-slices.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic } from '../settings/settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from '../settings/tree.ts';
@@ -9,7 +9,7 @@ import { TextReader, type TextVisitor } from './text-reader.ts';
 /** Maximum size of a configuration file in bytes. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Maximum nesting depth. It limits the recursion over a tree. */
-export const MAX_DEPTH = 100;
+const MAX_DEPTH = 100;
 /** Maximum number of reported syntax errors of a file, and of reported duplicate keys. */
 const MAX_REPORTED = 50;
 
@@ -156,11 +156,11 @@ function arrayAt(place: Place, items: Tree[]): Open {
  * a column. An empty text, or one with comments only, is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
-  return runSteps(parseSteps(text, source));
+  return runAtOnce(parseSteps(text, source));
 }
 
 /** Like `parse`, but yields regularly. */
-export function* parseSteps(text: string, source: Source): Steps<Parsed> {
+export function* parseSteps(text: string, source: Source): SlicedWork<Parsed> {
   const builder = new Builder(source);
   yield* new TextReader(text, builder).read();
   const errors = builder.diagnostics.some((diagnostic) => diagnostic.severity === 'error');

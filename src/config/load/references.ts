@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { platformPath } from '../../base/real-path.ts';
 import { type FileProblem, isInside, readRegularFile } from '../../base/regular-file.ts';
-import { runInSlices, type Steps } from '../../base/time-slices.ts';
+import { runInSlices, type SlicedWork } from '../../base/time-slices.ts';
 import { SECTIONS } from '../schema/schema.ts';
 import type { Diagnostic, Severity } from '../settings/settings.ts';
 import {
@@ -118,7 +118,7 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
   return { tree: replaceNodes(tree, values), diagnostics, absent, files: usedFiles };
 }
 
-function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
+function* bracedTexts(tree: ObjectTree): SlicedWork<readonly BracedText[]> {
   const found: BracedText[] = [];
   for (const section of sectionsOf(tree)) {
     yield;

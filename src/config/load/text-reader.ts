@@ -1,5 +1,5 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
-import type { Steps } from '../../base/time-slices.ts';
+import type { SlicedWork } from '../../base/time-slices.ts';
 
 /** `SyntaxKind` of jsonc-parser, whose const enum has no values at run time. */
 const OPEN_BRACE = 1;
@@ -59,7 +59,7 @@ export class TextReader {
     this.#visitor = visitor;
   }
 
-  *read(): Steps<void> {
+  *read(): SlicedWork<void> {
     this.#scan();
     if (this.#token === END) return;
     if (!(this.#scalar() || (yield* this.#container()))) this.#report('ValueExpected');
@@ -118,7 +118,7 @@ export class TextReader {
   }
 
   /** Reads an object or an array. Returns whether there is one. */
-  *#container(): Steps<boolean> {
+  *#container(): SlicedWork<boolean> {
     const object = this.#token === OPEN_BRACE;
     if (!object && this.#token !== OPEN_BRACKET) return false;
     const close = object ? CLOSE_BRACE : CLOSE_BRACKET;

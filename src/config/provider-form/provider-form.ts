@@ -140,10 +140,6 @@ export function formProblems(form: ProviderForm, context: FormContext): readonly
   ];
 }
 
-export function findProblem(problems: readonly FieldProblem[], field: FieldName): FieldProblem | undefined {
-  return problems.find((problem) => problem.field === field);
-}
-
 function idProblems(id: string, taken: readonly string[]): FieldProblem[] {
   if (id === '') return [{ field: 'id', text: 'Enter an ID.' }];
   if (!ID.test(id)) {

@@ -1,6 +1,6 @@
 import type { $ZodIssue, JSONSchema } from 'zod/v4/core';
 import { nearMisses } from '../../base/near-miss.ts';
-import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { runAtOnce, type SlicedWork } from '../../base/time-slices.ts';
 import { diagnosticAt } from '../load/parse.ts';
 import type { Diagnostic, Severity } from '../settings/settings.ts';
 import {
@@ -49,11 +49,11 @@ export interface Validated {
  * kept and get a warning.
  */
 export function validate(tree: ObjectTree): Validated {
-  return runSteps(validateSteps(tree));
+  return runAtOnce(validateSteps(tree));
 }
 
 /** Like `validate`, but yields between providers. */
-export function* validateSteps(tree: ObjectTree): Steps<Validated> {
+export function* validateSteps(tree: ObjectTree): SlicedWork<Validated> {
   const findings: Finding[] = [];
   let describe: Describe | undefined;
   for (const section of sectionsOf(tree)) {

@@ -1,5 +1,5 @@
 import { defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
-import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { runAtOnce, type SlicedWork } from '../../base/time-slices.ts';
 import { catalogSchema, optionsSchema } from '../schema/schema.ts';
 import { parseSection } from '../schema/valid-part.ts';
 import { DEFAULT_TIMEOUT_MS } from './defaults.ts';
@@ -25,11 +25,11 @@ type Content = Omit<Settings, 'sources' | 'diagnostics' | 'managedProblem'>;
 
 /** Builds settings from merged trees. Ignores values of the wrong type, so it cannot fail. */
 export function buildSettings(views: Views): Content {
-  return runSteps(buildSteps(views));
+  return runAtOnce(buildSteps(views));
 }
 
 /** Like `buildSettings`, but yields between providers. */
-export function* buildSteps(views: Views): Steps<Content> {
+export function* buildSteps(views: Views): SlicedWork<Content> {
   const effective = views.trustedWorkspace ? views.all : views.trusted;
   const providers = new Map<string, ProviderSettings>();
   const restrictions = [views.trusted, views.untrusted].map(readRestriction);

@@ -166,6 +166,6 @@ function scopeOf({ operator, admin }: Principal): Scope {
   return operator ? 'all' : (admin ?? 'own');
 }
 
-export function denied(message: string, action: string): SvcError {
+function denied(message: string, action: string): SvcError {
   return new SvcError({ errorType: 'permission_denied', message, action });
 }

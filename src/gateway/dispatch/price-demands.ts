@@ -1,4 +1,5 @@
 import { arrayOrEmpty, finiteNumber, isObject, type JsonObject } from '../../base/json.ts';
+import { splitWords } from '../../base/split-words.ts';
 import { containerSize, IMAGE_TOKEN } from '../../wire/billed-extras.ts';
 
 /** Features of a request that have other prices than its tokens. */
@@ -18,10 +19,9 @@ export interface PriceDemands {
 const USUAL_SEARCHES = 5;
 /** Tokens of the largest image (OpenAI, "Image generation", high quality), rounded up. */
 const LARGE_IMAGE = 7_000;
-const MARKS = [
-  ...['service_tier', '"speed"', 'inference_geo', '1h"', 'audio', 'image', 'web_search', 'file_search'],
-  'code_interpreter',
-].map((mark) => Buffer.from(mark));
+const MARKS = splitWords(
+  'service_tier "speed" inference_geo 1h" audio image web_search file_search code_interpreter',
+).map((mark) => Buffer.from(mark));
 
 /** @returns undefined for most requests, which ask for nothing with a price of its own. */
 export function readPriceDemands(bytes: Buffer, body: JsonObject): PriceDemands | undefined {

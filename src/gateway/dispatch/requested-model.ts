@@ -59,7 +59,7 @@ function withVariant(name: string, find: (base: string) => Candidate | undefined
 }
 
 /** Finds a pool, else a model, by its whole name. */
-export function findRef({ registry, pools }: Names, ref: string): Candidate | undefined {
+function findRef({ registry, pools }: Names, ref: string): Candidate | undefined {
   const pool = pools.find(ref);
   if (pool) return { model: pool.model, variant: undefined, pool };
   const model = registry().models.get(ref);

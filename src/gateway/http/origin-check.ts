@@ -43,7 +43,7 @@ export function checkOrigin(context: RequestContext, settings: GatewaySettings):
 }
 
 /** The page and the API under `/admin`. */
-export function isAdminPath(path: string): boolean {
+function isAdminPath(path: string): boolean {
   return path === '/admin' || path.startsWith('/admin/');
 }
 

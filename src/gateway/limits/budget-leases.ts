@@ -148,8 +148,9 @@ export class BudgetLeases implements SharedBudgets {
     if (share.lowered && left > 0) return { demand: -left, needed: 0 };
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
-    const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;
-    if (known === undefined || needed > 0) return { demand: target - left, needed };
+    const missing = (nano: number) => (nano > left ? nano - Math.max(0, left) : 0);
+    const [needed, waiting] = [missing(share.needed), missing(share.waiting)];
+    if (known === undefined || needed > 0) return { demand: target - left, needed, waiting };
     if (this.#isUnused(budget)) return left > 0 ? { demand: -left, needed: 0 } : undefined;
     if (left > 0 && this.inDemand.has(windowId(id, window.start))) {
       // An amount below the need of a request can't be spent here.
@@ -161,7 +162,7 @@ export class BudgetLeases implements SharedBudgets {
   }
 }
 
-type Need = Pick<BudgetRequest, 'demand' | 'needed'>;
+type Need = Pick<BudgetRequest, 'demand' | 'needed' | 'waiting'>;
 const NOTHING_MORE: Need = { demand: 0, needed: 0 };
 
 interface Requested {
@@ -173,7 +174,7 @@ function requestOf(
   id: string,
   budget: Budget,
   window: BudgetWindow,
-  { demand, needed }: Need,
+  { demand, needed, waiting = 0 }: Need,
   gateway: LeasingGateway,
 ): Requested {
   const { share, rule } = budget;
@@ -187,6 +188,7 @@ function requestOf(
     isNew: share?.window(window.start) === undefined,
     demand: Math.round(demand),
     needed: Math.round(needed),
+    waiting: Math.round(waiting),
     used,
     stored: storedPart(budget, window, used, gateway),
   };

@@ -30,6 +30,8 @@ export class BudgetShare {
   largest = 0;
   /** The largest amount that was refused since the last request for a lease. */
   needed = 0;
+  /** The amount of all requests that wait for a grant. */
+  waiting = 0;
   /** The lease must be returned, because the budget is lower than before. */
   lowered = false;
   /** Spent since a time of the monotonic clock. */
@@ -93,7 +95,7 @@ export class BudgetShare {
     this.#early.delete(start);
     this.#windows.set(start, { ...share, used });
     for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
-    this.waits.granted();
+    void this.waits.granted();
   }
 
   /** The leases are lost. Spent money counts with the next grant. */

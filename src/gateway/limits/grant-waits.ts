@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** Milliseconds for which a request of a client waits for a grant, instead of being refused. */
-export const GRANT_WAIT_MS = 5_000;
+const GRANT_WAIT_MS = 5_000;
 /** Milliseconds for which it waits for unused leases of peers. They return them within a second. */
 const PEERS_WAIT_MS = 3_000;
 /** Milliseconds after such a wait in vain in which requests are refused at once. */
@@ -10,8 +12,12 @@ export class GrantWaits {
   readonly #waiting = new Set<() => void>();
   #vainUntil = 0;
 
-  granted(): void {
-    for (const resolve of this.#waiting) resolve();
+  /** One after the other, so that each takes its part before the next one looks whether something is left. */
+  async granted(): Promise<void> {
+    for (const resolve of [...this.#waiting]) {
+      resolve();
+      await setImmediate();
+    }
   }
 
   /** @param milliseconds at most. */

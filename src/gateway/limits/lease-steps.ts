@@ -117,7 +117,7 @@ function judgeBudget(row: Row, request: BudgetRequest | undefined, processes: nu
   if (request === undefined) return [];
   const [spent, granted, settled, peers] = [row.spent, row.granted, row.settled, row.peers].map(Number);
   if (spent === undefined || granted === undefined || settled === undefined || peers === undefined) return [];
-  const { id, limit, demand, needed } = request;
+  const { id, limit, demand, needed, waiting = 0 } = request;
   const left = Math.max(0, granted - settled);
   const free = Math.max(0, limit - spent - peers - left);
   const amount = demand < 0 ? Math.max(demand, -left) : grantOf(request, { free, left, processes, part: PART.budget });
@@ -125,7 +125,7 @@ function judgeBudget(row: Row, request: BudgetRequest | undefined, processes: nu
   return {
     id: Number(row.id),
     amount,
-    unmet: needed > amount && peers > 0 ? 1 : 0,
+    unmet: Math.max(needed, waiting) > amount && peers > 0 ? 1 : 0,
     told: Number(row.told) === 1,
     grant,
   };

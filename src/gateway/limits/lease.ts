@@ -15,6 +15,8 @@ export interface LeaseRequest {
   readonly demand: number;
   /** A request of a client that was refused needs so much more. */
   readonly needed: number;
+  /** Requests of clients that wait need so much more, all together. */
+  readonly waiting?: number;
 }
 
 /** The lease of a process, and the leases of its peers. */
@@ -121,15 +123,17 @@ export interface Available {
 
 /**
  * The rule by which all leases are granted: at most a part of an equal part of all that is not used, in all grants
- * together, and no more than the demand; but the need of a refused request, if it is free.
+ * together, and no more than the demand; but the need of a refused request, if it is free, and an equal part for all
+ * requests that wait: they use it at once.
  */
 export function grantOf(
-  { demand, needed }: Pick<LeaseRequest, 'demand' | 'needed'>,
+  { demand, needed, waiting = 0 }: Pick<LeaseRequest, 'demand' | 'needed' | 'waiting'>,
   { free, left, processes, part }: Available,
 ): number {
   if (demand < 0) return 0;
-  const share = Math.ceil((part * (free + left)) / processes) - left;
-  return Math.floor(Math.min(free, Math.max(0, needed, Math.min(demand, share))));
+  const equal = (free + left) / processes;
+  const wanted = Math.max(0, needed, Math.min(waiting, equal - left), Math.min(demand, Math.ceil(part * equal) - left));
+  return Math.floor(Math.min(free, wanted));
 }
 
 /** Of a window of a budget. */

@@ -155,5 +155,5 @@ function applyGrant(request: Requested | undefined, { amount, free, peers, waitM
   share.peers = peers;
   share.waitMs = Math.max(0, waitMs);
   share.answeredAt = at;
-  share.waits.granted();
+  void share.waits.granted();
 }

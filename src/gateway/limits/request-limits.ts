@@ -163,10 +163,12 @@ function mayBeGranted(budget: Budget, nano: number): boolean {
   return left > 0 && (!rule.hard || nano <= left);
 }
 
-function whenGranted(budget: Budget, nano: number): Promise<void> | undefined {
+async function whenGranted(budget: Budget, nano: number): Promise<void> {
   const { share } = budget;
+  if (share === undefined) return;
   let requested = false;
-  return share?.waits.until(() => {
+  share.waiting += nano;
+  await share.waits.until(() => {
     if (!mayBeGranted(budget, nano)) return undefined;
     // A request that was sent before does not contain this need.
     const granted = requested && share.needed < nano;
@@ -176,6 +178,7 @@ function whenGranted(budget: Budget, nano: number): Promise<void> | undefined {
     if (!granted || window === undefined) return 'grant';
     return window.peers > 0 ? 'peers' : undefined;
   });
+  share.waiting -= nano;
 }
 
 /** Takes something of rates, and waits if only this process has no share. @returns a limit that stays exceeded. */

@@ -8,7 +8,7 @@ import type { LiveReader, LiveReceiver, LiveRequests } from './live-requests.ts'
 /** Requests that a report has, for all readers together. Of more, the newest. */
 const MAX_REQUESTS = 200;
 /** Milliseconds for which a request is in the reports: a peer may read some of them late. */
-const KEPT_MS = 5_000;
+const KEPT_MS = 10_000;
 
 /** A page that shows live requests. */
 const reader = z.object({

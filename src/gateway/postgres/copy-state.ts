@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { announce } from './postgres-admin.ts';
-import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
+import type { Row } from '../state/steps.ts';
+import { announceChange } from './postgres-admin.ts';
+import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
 interface Column {
@@ -66,7 +67,7 @@ export function copyToPostgres(source: DatabaseSync, target: PostgresConnection)
     } finally {
       source.exec('COMMIT');
     }
-    await announce(sql, 'copy', '');
+    await announceChange(sql, 'copy', '');
   });
 }
 

@@ -52,7 +52,7 @@ export async function openReplica({ outbox: fileOf, ...input }: SharedStateInput
 }
 
 /** The error about a state that can't be opened. It contains no credential. */
-export function unusable(url: string, thrown: unknown): SvcError {
+function unusable(url: string, thrown: unknown): SvcError {
   if (thrown instanceof SvcError && !(thrown instanceof Unavailable)) return thrown;
   const reason = thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, url);
   return new SvcError({

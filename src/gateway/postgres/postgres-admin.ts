@@ -39,7 +39,7 @@ export class PostgresState implements AdminDatabase {
     return this.#connection.transaction(CHANGE_MS, async (sql) => {
       await lock(sql, 'changes');
       const result = await runIn(sql, steps);
-      await announce(sql, 'key', name);
+      await announceChange(sql, 'key', name);
       return result;
     });
   }
@@ -54,7 +54,7 @@ export class PostgresState implements AdminDatabase {
 }
 
 /** Tells all replicas about a change. The transaction must have the lock of changes. */
-export async function announce(sql: Sql, kind: string, id: string): Promise<void> {
+export async function announceChange(sql: Sql, kind: string, id: string): Promise<void> {
   await sql('INSERT INTO changes (kind, id) VALUES ($1, $2)', [kind, id]);
   await sql(`NOTIFY ${SCHEMA}`);
 }

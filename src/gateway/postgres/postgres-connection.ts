@@ -1,15 +1,13 @@
 import { Socket } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Client, QueryResultRow } from 'pg';
+import type { Client } from 'pg';
 import { SerialQueue } from '../../base/concurrency.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
-import type { Steps } from '../state/steps.ts';
+import type { Row, Steps } from '../state/steps.ts';
 import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
 
-/** A row. 64-bit integers and sums are text. */
-export type Row = Readonly<QueryResultRow>;
-/** Runs a statement. Parameters are `$1` or, in statements for SQLite too, `?1`. */
+/** Runs a statement. In rows, 64-bit integers and sums are text. Parameters are `$1` or, in statements for SQLite too, `?1`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface ConnectionOptions {

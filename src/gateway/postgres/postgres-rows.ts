@@ -1,8 +1,9 @@
 import { countsFor } from '../limits/lease-steps.ts';
 import { LEDGER_COLUMNS } from '../state/ledger-columns.ts';
 import { unseal } from '../state/sealed-sums.ts';
+import type { Row } from '../state/steps.ts';
 import { addSpent, rollUp } from '../state/usage-tables.ts';
-import { type Row, type Sql, sqlState } from './postgres-connection.ts';
+import { type Sql, sqlState } from './postgres-connection.ts';
 import { POSTGRES_LEASES } from './postgres-leases.ts';
 import { lock } from './postgres-tables.ts';
 

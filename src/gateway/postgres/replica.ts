@@ -20,7 +20,7 @@ import { PostgresConnection, runIn } from './postgres-connection.ts';
 import { PostgresLeases } from './postgres-leases.ts';
 import { removeOldRows, sealNextInPostgres } from './postgres-retention.ts';
 import { migratePostgres, POSTGRES } from './postgres-tables.ts';
-import { type FailoverSign, listReplicas, readChanges, sendHeartbeat } from './replicas-table.ts';
+import { type FailoverSign, readChanges, readReplicas, sendHeartbeat } from './replicas-table.ts';
 import { RowSender } from './row-sender.ts';
 
 export interface ReplicaInput {
@@ -204,8 +204,10 @@ export class Replica implements SharedState {
     this.readChanges();
   }
 
-  listReplicas(): Promise<readonly SeenReplica[]> {
-    return this.#adminConnection.call(DEADLINE.keys, (sql) => listReplicas(sql, this.#outbox.replica));
+  async listReplicas(): Promise<readonly SeenReplica[]> {
+    // A page must not wait for each deadline.
+    if (this.#health.away) throw new Unavailable('it did not answer');
+    return this.#adminConnection.call(DEADLINE.keys, (sql) => readReplicas(sql, this.#outbox.replica));
   }
 
   /** Begins to follow changes and to send rows. */

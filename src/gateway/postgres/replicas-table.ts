@@ -74,7 +74,7 @@ export async function sendHeartbeat(sql: Sql, replica: string, facts: string | u
 }
 
 /** The replicas that live or died a short time ago. @param self the replica that calls. */
-export async function listReplicas(sql: Sql, self: string): Promise<readonly SeenReplica[]> {
+export async function readReplicas(sql: Sql, self: string): Promise<readonly SeenReplica[]> {
   const rows = await sql(
     `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen, ${POSTGRES_LEASES.live} AS live FROM ${SCHEMA}.replicas r
       WHERE facts IS NOT NULL AND released_at IS NULL AND seen_at > now() - interval '${LISTED}' ORDER BY id`,

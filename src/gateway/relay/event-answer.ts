@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { defined } from '../../base/json.ts';
 import type { CompleteCodeOptions } from '../../provider/complete-code.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import type { Event, Usage } from '../../wire/event.ts';
@@ -31,7 +32,7 @@ export async function answerWithEvents(
   const leave = () => clientAbort.abort();
   context.response.once('close', leave);
   const watch = new Watch();
-  const own = apiKey === undefined ? {} : { apiKey };
+  const own = defined({ apiKey });
   const transport = withHeaders(deps.transport, attempt.headers);
   const events = watch.over(ask({ transport, signal: clientAbort.signal, stream, byok: apiKey !== undefined, ...own }));
   const answer = { id: context.id, model, created: Math.floor(Date.now() / 1000), object };

@@ -31,7 +31,7 @@ export interface ReportPlan {
 }
 
 /** The time of a report that whole quarters of an hour cover. Without an end, `until` is the highest number. */
-export function wholeQuarters({
+function wholeQuarters({
   since,
   until = Number.MAX_SAFE_INTEGER,
 }: {

@@ -8,7 +8,7 @@ type Field = (typeof FIELDS)[number];
 export type Group = Field | Period | `tag:${string}`;
 
 /** The length of the parts of a series. */
-export const STEPS = ['quarter', ...PERIODS] as const;
+const STEPS = ['quarter', ...PERIODS] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface UsageQuery {

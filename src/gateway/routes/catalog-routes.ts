@@ -129,7 +129,7 @@ async function retrieve(deps: Catalog, context: RequestContext, ref: string): Pr
 }
 
 /** A model as an item of the list. Fields that are not in the spec are those of OpenAI's and OpenRouter's lists. */
-export function modelItem(model: Model): Record<string, unknown> {
+function modelItem(model: Model): Record<string, unknown> {
   const { limit, cost, modalities } = model;
   return {
     id: model.ref,

@@ -3,6 +3,7 @@ import { isObject, quoteJson } from '../../base/json.ts';
 import type { EstimateReason } from '../../protocol/admin-api/estimate-reason.ts';
 import type { Usage } from '../../wire/event.ts';
 import { readDetails, writeDetails } from './row-details.ts';
+import type { Row } from './steps.ts';
 
 type Stored = string | number | null;
 
@@ -106,9 +107,6 @@ export type UsageRow = Readonly<z.output<typeof ROW>> & {
   readonly estimateReason?: EstimateReason | undefined;
 };
 
-/** Who spends, and on which model. */
-export type Spender = Pick<UsageRow, 'key' | 'organization' | 'user' | 'model'>;
-
 type Group = Readonly<Record<string, z.ZodType>>;
 
 function columnsOf(group: Group): Column[] {
@@ -183,8 +181,6 @@ function toJson(value: Stored): string {
   // Postgres stores no U+0000, in JSON neither, and no half of a pair.
   return JSON.stringify(value.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', ''));
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** The fields of a row. Those without a value in the database are absent. */
 function fieldsOf(schema: z.ZodObject, row: Row): Row {

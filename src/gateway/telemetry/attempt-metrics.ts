@@ -10,6 +10,7 @@ import {
   type HistogramMetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
+import { defined } from '../../base/json.ts';
 
 /** Boundaries that the conventions give for tokens, and for seconds. */
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
@@ -50,7 +51,7 @@ export class AttemptMetrics implements MetricProducer {
     const name = errorType === undefined ? key : `${key} ${errorType}`;
     let series = this.#series.get(name);
     if (series === undefined) {
-      const failed = errorType === undefined ? {} : { 'error.type': errorType };
+      const failed = defined({ 'error.type': errorType });
       series = this.#add(name, { ...attributes(), ...failed });
     }
     series.record(measured);

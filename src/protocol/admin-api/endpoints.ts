@@ -197,5 +197,3 @@ export const ENDPOINTS = {
     answer: schemas.auditPage,
   },
 } as const satisfies Readonly<Record<string, Endpoint>>;
-
-export type EndpointName = keyof typeof ENDPOINTS;

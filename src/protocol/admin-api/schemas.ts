@@ -14,7 +14,7 @@ export { type Replica, type Request, request } from './shared-schemas.ts';
  * `keys`: also change the keys of others. `all`: also create and change admin keys.
  */
 export const SCOPES = ['own', ...ADMIN_SCOPES] as const;
-export const scope = z.enum(SCOPES);
+const scope = z.enum(SCOPES);
 /** The scopes that a key can be created with. */
 export const adminScope = z.enum(ADMIN_SCOPES);
 
@@ -48,7 +48,7 @@ const budgetFields = {
 };
 const limitedModel = limits.limitedModel.max(300).default(LIMIT_DEFAULTS.model);
 
-export const budgetInput = z.strictObject({
+const budgetInput = z.strictObject({
   usd: budgetFields.usd.max(1_000_000),
   period: budgetFields.period.default(LIMIT_DEFAULTS.period),
   time_zone: budgetFields.time_zone.max(100).default(LIMIT_DEFAULTS.timeZone),
@@ -57,7 +57,7 @@ export const budgetInput = z.strictObject({
   model: limitedModel,
 });
 
-export const rate = z.strictObject({ ...limits.rate.shape, model: limitedModel });
+const rate = z.strictObject({ ...limits.rate.shape, model: limitedModel });
 
 export const key = z.object({
   name,
@@ -174,7 +174,7 @@ export const usageQuery = z.strictObject({
 });
 
 /** Sums of the ledger. A row also has a member for each name in `by`, with null for no name. */
-export const usageSums = z.object({
+const usageSums = z.object({
   /** Requests that ended, with those that failed. */
   requests: count,
   /** Requests that failed or were refused. */
@@ -215,7 +215,7 @@ export const usageSums = z.object({
 });
 
 /** `start` is a time if `step` was given. */
-export const usageRow = usageSums.catchall(z.union([z.string(), z.number(), z.null()]));
+const usageRow = usageSums.catchall(z.union([z.string(), z.number(), z.null()]));
 
 export const usageAnswer = z.object({
   /** Null: from the beginning. */
@@ -255,7 +255,7 @@ export const requestQuery = z.strictObject({
 
 export const requestPage = z.object({ data: z.array(request), next: nameOrNull });
 
-export const attempt = z.object({
+const attempt = z.object({
   /** From 1. */
   attempt: count,
   model: name,
@@ -279,7 +279,7 @@ export const attempt = z.object({
   end_ms: milliseconds,
 });
 
-export const priceLine = z.object({
+const priceLine = z.object({
   kind: z.enum([
     ...(['input', 'input_audio', 'cache_read', 'cache_write', 'cache_write_1h', 'output', 'reasoning'] as const),
     ...(['output_audio', 'output_image', 'calls'] as const),
@@ -309,9 +309,9 @@ export const requestDetail = request.extend({
 export const liveSample = z.object({ shown: count, total: count });
 
 /** Whose requests a limit counts together: those that match each member that is not null. */
-export const budgetScope = z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull });
+const budgetScope = z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull });
 
-export const budget = z.object({
+const budget = z.object({
   scope: budgetScope,
   ...budgetFields,
   spent: usd,
@@ -324,7 +324,7 @@ export const budget = z.object({
 export const budgetList = z.object({ data: z.array(budget) });
 
 /** Something that needs a person. */
-export const concern = z.discriminatedUnion('kind', [
+const concern = z.discriminatedUnion('kind', [
   /** Used by 80 % or more, or by 20 % and runs out in its window. */
   z.object({ kind: z.literal('budget'), budget }),
   /** Fails, or gets no requests until a time. */
@@ -336,7 +336,7 @@ export const concern = z.discriminatedUnion('kind', [
 ]);
 export const concernList = z.object({ data: z.array(concern) });
 
-export const organization = z.object({
+const organization = z.object({
   id: z.string(),
   name,
   allow: z.array(z.string()).nullable(),
@@ -368,7 +368,7 @@ const price = z.object({
   cache_write_1h: usd.nullable(),
 });
 
-export const model = z.object({
+const model = z.object({
   id: z.string(),
   name,
   provider: z.string(),
@@ -386,7 +386,7 @@ export const model = z.object({
 });
 export const modelList = z.object({ data: z.array(model) });
 
-export const provider = z.object({
+const provider = z.object({
   id: z.string(),
   name,
   models: count,
@@ -399,7 +399,7 @@ export const providerList = z.object({ data: z.array(provider) });
 
 export const replicaList = z.object({ data: z.array(replica) });
 
-export const auditEntry = z.object({
+const auditEntry = z.object({
   id: count,
   at: time,
   /** Name of the key, `local` for a one-time link, or `cli:USER`. */
@@ -417,24 +417,16 @@ export const auditPage = z.object({ data: z.array(auditEntry), next: nameOrNull 
 
 export type Scope = z.infer<typeof scope>;
 export type Session = z.infer<typeof session>;
-export type Link = z.infer<typeof link>;
 export type Key = z.infer<typeof key>;
-export type NewKeyInput = z.infer<typeof newKey>;
-export type KeyPage = z.infer<typeof keyPage>;
-export type KeyQuery = z.infer<typeof keyQuery>;
 export type BudgetInput = z.infer<typeof budgetInput>;
 export type RateInput = z.infer<typeof rate>;
 export type IssuedKey = z.infer<typeof issuedKey>;
-export type UsageQueryInput = z.infer<typeof usageQuery>;
 export type UsageSums = z.infer<typeof usageSums>;
 export type UsageRow = z.infer<typeof usageRow>;
 export type UsageAnswer = z.infer<typeof usageAnswer>;
-export type RequestQuery = z.infer<typeof requestQuery>;
-export type RequestPage = z.infer<typeof requestPage>;
 export type RequestDetail = z.infer<typeof requestDetail>;
 export type Attempt = z.infer<typeof attempt>;
 export type PriceLine = z.infer<typeof priceLine>;
-export type LiveSample = z.infer<typeof liveSample>;
 export type Budget = z.infer<typeof budget>;
 export type BudgetScope = z.infer<typeof budgetScope>;
 export type Concern = z.infer<typeof concern>;
@@ -443,5 +435,3 @@ export type Health = z.infer<typeof health>;
 export type Model = z.infer<typeof model>;
 export type Provider = z.infer<typeof provider>;
 export type AuditEntry = z.infer<typeof auditEntry>;
-export type AuditQuery = z.infer<typeof auditQuery>;
-export type AuditPage = z.infer<typeof auditPage>;

@@ -31,7 +31,7 @@ export function permittedAddresses({ networks }: LocalOnly): (address: string) =
 }
 
 /** Names the setting, so that the user knows why and where. */
-export function notLocal(host: string): SvcError {
+function notLocal(host: string): SvcError {
   return new SvcError({
     errorType: 'permission_denied',
     message: msg('{0} is not on this machine or in a network that `localOnly` allows. Nothing was sent.', host),

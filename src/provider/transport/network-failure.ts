@@ -28,7 +28,7 @@ const TEMPLATES: Readonly<Record<string, string>> = {
 };
 
 /** The error code of a failure. Searches `cause` and aggregated attempts (IPv4 and IPv6). */
-export function failureCode(thrown: unknown): string | undefined {
+function failureCode(thrown: unknown): string | undefined {
   let current: unknown = thrown;
   for (let depth = 0; depth < 6 && isObject(current); depth++) {
     const code = nonEmptyString(current.code);

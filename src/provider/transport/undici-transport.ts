@@ -51,11 +51,12 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
   const proxies = readProxies(options.env ?? process.env);
   const { connectionAge } = options;
   const factory = (origin: string | URL, pool: object) =>
-    new Pool(origin, { ...pool, clientTtl: connectionAge?.() ?? null });
+    // For requests through a proxy, undici passes on only a part of the options.
+    new Pool(origin, { ...agent, ...pool, clientTtl: connectionAge?.() ?? null });
   const pooled = { ...agent, ...(connectionAge === undefined ? {} : { factory }) };
   const direct = new Agent(pooled);
   // Without a proxy, no request pays for the check.
-  const open = proxies === undefined ? direct : new ProxyDispatcher(direct, agent, proxies);
+  const open = proxies === undefined ? direct : new ProxyDispatcher(direct, pooled, proxies);
   const create = (connect: NonNullable<Agent.Options['connect']>) => new Agent({ ...pooled, connect });
   const dispatcher = new RestrictedDispatcher(open, create, CONNECT_TIMEOUT_MS);
   dispatcher.restrict(options.localOnly);

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { defined } from '../../base/json.ts';
 import type { FieldProblem } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
@@ -75,7 +76,7 @@ export function Text({ id, value, onValue, placeholder = '', secret, label, onEn
     id,
     value,
     placeholder,
-    ...(label === undefined ? {} : { 'aria-label': label }),
+    ...defined({ 'aria-label': label }),
     'aria-invalid': wrong,
     'aria-describedby': HINTED.has(id) ? `${id}-problem ${id}-hint` : `${id}-problem`,
     autocomplete: 'off',

@@ -12,7 +12,7 @@ import { markIssuer, readSeal, sealWithText, textOfSeal } from '../packed-reason
 const MESSAGES_FORMAT = 'anthropic-claude-v1';
 const RESPONSES_FORMAT = 'openai-responses-v1';
 
-export function writeReasoningDetail(seal: ReasoningSignature, text: string, issuer?: string): readonly unknown[] {
+function writeReasoningDetail(seal: ReasoningSignature, text: string, issuer?: string): readonly unknown[] {
   const by = (opaque: string | undefined) => (opaque === undefined ? undefined : markIssuer(opaque, issuer));
   if (seal.vendor === 'chat-completions') return seal.details;
   if (seal.vendor === 'responses') {

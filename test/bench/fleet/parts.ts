@@ -2,6 +2,7 @@ import { rollingRestart, threeReplicas } from './balancers.ts';
 import { cpuFigures, steadyFigures } from './cpu.ts';
 import { budgetFigure, cutOffReplica, killedPostgres, killedReplica, softBudget, stoppedServers } from './failures.ts';
 import type { Figure, FleetOptions } from './fleet.ts';
+import { coldStart, deaths, hostCutOff } from './hosts.ts';
 import { sharedRates } from './rates.ts';
 import { revocationFigure, silentListener } from './revocation.ts';
 
@@ -16,7 +17,10 @@ export const PARTS: Readonly<Record<string, (options: FleetOptions) => Promise<r
   budget: budgetFigure,
   'soft-budget': softBudget,
   rates: sharedRates,
+  'cold-start': coldStart,
+  death: deaths,
   'cut-off': cutOffReplica,
+  'host-cut-off': hostCutOff,
   stopped: stoppedServers,
   'postgres-killed': killedPostgres,
   'rolling-restart': rollingRestart,

@@ -81,9 +81,24 @@ describe('gateways that share a state in Postgres', () => {
       fleet.harness.upstream.respond((_, response) => void response.writeHead(500).end('{}'));
       await send(first);
       await untilEqual('the other gateway shows the failure', () => stateOf(second), 'failing');
+      fleet.server.signal('SIGSTOP');
+      await until('Postgres is away', async () => (await ready(first))[1].state === 'away');
+      assert.equal(await stateOf(first), 'failing', 'each one knows its own');
     } finally {
       page.close();
     }
+  });
+
+  it('budgets: many requests at once at gateways that have just started all wait for their share', async () => {
+    const key = await fleet.createKey('k', '--budget', '1', '--mode', 'hard');
+    const all = await Promise.all([fleet.harness.serve(), fleet.harness.serve(), fleet.harness.serve()]);
+    // Each reserves a cent.
+    const sent = Array.from({ length: 60 }, (_, index) =>
+      fleet.status(all[index % 3] ?? assert.fail(), key, { max_tokens: 5_000 }),
+    );
+    assert.deepEqual(new Set(await Promise.all(sent)), new Set([200]));
+    await untilEqual('all rows are stored', () => fleet.stored(), 60);
+    await fleet.consistent();
   });
 
   it('admin replicas: each lists all, says which one answered, which ones drain, and how many rows wait', async () => {

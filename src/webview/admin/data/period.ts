@@ -8,7 +8,7 @@ const CALENDAR = ['today', 'week', 'month', 'last-month'] as const;
 export const PERIOD_NAMES = ['1h', '24h', '7d', '30d', ...CALENDAR, 'custom'] as const;
 export type PeriodName = (typeof PERIOD_NAMES)[number];
 
-export const STEPS = ['quarter', 'hour', 'day'] as const;
+const STEPS = ['quarter', 'hour', 'day'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** A range of time, in Unix milliseconds. `until` is not included. */

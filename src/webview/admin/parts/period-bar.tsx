@@ -33,7 +33,7 @@ export function PeriodBar({ gatewayZone }: { gatewayZone: string }) {
   );
 }
 
-export function periodTitle(name: PeriodName): string {
+function periodTitle(name: PeriodName): string {
   switch (name) {
     case '1h':
       return t('Last hour');

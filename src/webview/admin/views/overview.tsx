@@ -70,7 +70,7 @@ function GroupChoice({ by, own }: { by: GroupName; own: boolean }) {
   );
 }
 
-export function groupTitle(name: GroupName): string {
+function groupTitle(name: GroupName): string {
   switch (name) {
     case 'model':
       return t('Model');

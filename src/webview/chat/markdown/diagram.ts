@@ -25,7 +25,7 @@ export function isDiagram(language: string, source: string): boolean {
  * The source without its front matter and `%%{init: …}%%`: a diagram must not change how diagrams are drawn, such as
  * their limits and styles.
  */
-export function withoutConfiguration(source: string): string {
+function withoutConfiguration(source: string): string {
   const body = source.trimStart();
   const end = body.startsWith('---') ? /\n---[ \t]*(?:\n|$)/.exec(body) : null;
   const diagram = end ? body.slice(end.index + end[0].length) : source;

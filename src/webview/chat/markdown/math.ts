@@ -37,7 +37,7 @@ export const mathExtension: TokenizerAndRendererExtension = {
 };
 
 /** Reads a formula at the start of a text. */
-export function readFormula(source: string): Formula | undefined {
+function readFormula(source: string): Formula | undefined {
   const delimiter = DELIMITERS.find(({ open }) => source.startsWith(open));
   if (!delimiter) return undefined;
   const { open, close, display } = delimiter;
