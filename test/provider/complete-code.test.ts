@@ -31,6 +31,15 @@ describe('completeCode', () => {
     return events;
   }
 
+  it('completeCode: Ollama gets `keep_alive` and its own options from the options of the model', async () => {
+    const options = { keep_alive: '1h', options: { num_ctx: 8192 } };
+    const model = modelAt(`${upstream.url}/v1`, { kind: 'ollama', fim: 'template-qwen' }, { id: 'qwen', options });
+    for await (const _ of completeCode(model, HOLE, { transport, signal: new AbortController().signal }));
+    const { body } = upstream.requests[0] ?? {};
+    assert.equal(body.keep_alive, '1h');
+    assert.deepEqual(body.options, { num_predict: 64, temperature: 0.2, stop: body.options.stop, num_ctx: 8192 });
+  });
+
   const said = {
     model: 'codestral',
     prompt: HOLE.prefix,
