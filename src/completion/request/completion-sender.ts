@@ -144,12 +144,17 @@ export class CompletionSender {
       ...defined({ indentation: request.indentation, temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
+    // Text that is wanted now does not wait for text that may be.
+    if (options.basis !== undefined && !this.requests.makeRoom(model, false)) return true;
     if (!this.requests.circuitFor(model).admits()) {
       // A next edit may have failed.
       if (this.#state.current.kind !== 'problem') this.#updateState(place.model);
       return false;
     }
-    if (options.basis === undefined) this.#stopContradicted(place);
+    if (options.basis === undefined) {
+      this.#stopContradicted(place);
+      this.requests.makeRoom(model, true);
+    }
     const { fimRequest, context, secrets } = prompt;
     const sent: SentRequest = {
       kind: 'fim',
