@@ -63,8 +63,7 @@ export function llamaSlots(oracle: Oracle, clock: VirtualClock, options: LlamaOp
     const slot = await take();
     try {
       if (signal.aborted) return;
-      // `/infill` writes the suffix first.
-      const prompt = `${fimRequest.suffix}\n${fimRequest.prefix}`;
+      const prompt = `${fimRequest.prefix}\n${fimRequest.suffix}`;
       const cached = commonStart(slot.prompt, prompt);
       slot.prompt = prompt;
       traffic.cachedTokens += Math.floor(cached / 4);
