@@ -78,6 +78,8 @@ export class Suggester {
   #view: CaretView | undefined;
   #lastChange: { readonly uri: string; readonly version: number } | undefined;
   #shown: SuggestRequest['document'] | undefined;
+  /** Where the cursor was when the document was opened, until its prompt is computed in advance. */
+  #shownAt: Position | undefined;
   /** The document where the last request of the user could not be served. */
   #blockedIn: string | undefined;
   /** The last request, if settings or the kind of file allow no suggestions. */
@@ -106,6 +108,7 @@ export class Suggester {
   dispose(): void {
     this.#cancelRetry?.();
     this.#sender.requests.stop();
+    this.#sender.stopWarming();
     this.#growthNotifier.dispose();
     this.#state.dispose();
     this.#reopened.dispose();
@@ -218,6 +221,7 @@ export class Suggester {
     this.#retries = 0;
     this.#lastChange = { uri: change.uri, version };
     this.#sender.debounce.edited();
+    this.#shownAt = undefined;
     this.#composition.changed(change);
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#display.changed(change);
@@ -229,12 +233,14 @@ export class Suggester {
   }
 
   /** The active document changed: the reason for no suggestions in the previous one does not apply. */
-  documentShown(document: SuggestRequest['document']): void {
+  documentShown(document: SuggestRequest['document'], position?: Position): void {
     // VS Code may report the editor after the first request in it, which was refused then.
     const isRefused = this.#refused?.document.uri === document.uri;
     if (this.#state.current.kind === 'silent' && !isRefused) this.#state.become({ kind: 'ready' });
     this.#shown = document;
+    this.#shownAt = position;
     this.#warm();
+    this.#warmPrompt();
   }
 
   /** The cursor rests, or a file of the project changed: gathers context for the next request. */
@@ -268,6 +274,7 @@ export class Suggester {
       return;
     }
     this.#state.become({ kind: 'ready' });
+    this.#warmPrompt();
     this.#reopen();
   }
 
@@ -325,6 +332,15 @@ export class Suggester {
     if (model === undefined || !this.#gate.automatic(this.#shown)) return;
     debounce.warmed();
     this.#deps.warm?.(model);
+  }
+
+  /** Once a document, as soon as the model and the rules for its file are known. */
+  #warmPrompt(): void {
+    const [document, position] = [this.#shown, this.#shownAt];
+    const model = document && this.#model(document);
+    if (!document || !position || !model || !this.#gate.automatic(document)) return;
+    this.#shownAt = undefined;
+    void this.#sender.warm(caretView({ document, position, trigger: 'automatic' }, model));
   }
 
   #silent(why: TriggerRefusal): undefined {

@@ -67,6 +67,11 @@ async function readTabby(ask: Ask): Promise<Partly> {
   return { context: count(objectOrEmpty((await ask('/v1/model'))?.parameters).max_seq_len) };
 }
 
+/** LocalAI: the configuration of the model (docs of LocalAI, "Read model config"). */
+async function readLocalAi(ask: Ask, id: string): Promise<Partly> {
+  return { context: count((await ask(`/api/models/config-json/${encodeURIComponent(id)}`))?.context_size) };
+}
+
 async function readKobold(ask: Ask): Promise<Partly> {
   return { context: count((await ask('/api/extra/true_max_context_length'))?.value) };
 }
@@ -78,6 +83,7 @@ const SOURCES: readonly Source[] = [
   { kinds: ['lmstudio'], read: readLmStudio },
   { kinds: [], read: readTabby },
   { kinds: [], read: readKobold },
+  { kinds: [], read: readLocalAi },
 ];
 
 /** Finds the window of a model in a process that keeps no registry. */

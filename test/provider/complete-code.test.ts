@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { objectOrEmpty } from '../../src/base/json.ts';
 import type { Endpoint } from '../../src/catalog/model.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
@@ -30,6 +31,16 @@ describe('completeCode', () => {
     for await (const event of completeCode(model, { ...HOLE, ...fimRequest }, options)) events.push(event);
     return events;
   }
+
+  it('completeCode: Ollama gets `keep_alive` and its own options from the options of the model', async () => {
+    const options = { keep_alive: '1h', options: { num_ctx: 8192 } };
+    const model = modelAt(`${upstream.url}/v1`, { kind: 'ollama', fim: 'template-qwen' }, { id: 'qwen', options });
+    for await (const _ of completeCode(model, HOLE, { transport, signal: new AbortController().signal }));
+    const body = upstream.requests[0]?.body;
+    assert.equal(body?.keep_alive, '1h');
+    assert.equal(objectOrEmpty(body?.options).num_ctx, 8192);
+    assert.equal(objectOrEmpty(body?.options).num_predict, 64);
+  });
 
   const said = {
     model: 'codestral',

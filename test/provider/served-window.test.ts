@@ -216,6 +216,21 @@ const FIXTURES: readonly Fixture[] = [
     context: 6144,
   },
   {
+    name: 'LocalAI: the configuration of the model',
+    kind: 'openai-compatible',
+    id: 'qwen3/8b',
+    paths: {
+      '/api/models/config-json/qwen3%2F8b': {
+        name: 'qwen3/8b',
+        backend: 'llama-cpp',
+        context_size: 8192,
+        parameters: { model: 'qwen3-8b-q4_k_m.gguf' },
+      },
+      '/v1/models': { object: 'list', data: [{ id: 'qwen3/8b', object: 'model' }] },
+    },
+    context: 8192,
+  },
+  {
     name: 'an unknown server: llama.cpp behind another name (Jan)',
     kind: 'openai-compatible',
     paths: { '/props': PROPS },

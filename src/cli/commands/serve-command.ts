@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { aborted } from '../../base/concurrency.ts';
 import { nonEmptyString } from '../../base/json.ts';
 import type { Accepted } from '../../config/settings/last-valid.ts';
-import type { Diagnostic, Settings, TelemetrySettings } from '../../config/settings/settings.ts';
+import type { Diagnostic, Settings } from '../../config/settings/settings.ts';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -65,21 +65,20 @@ export async function run(args: string[], outer: Io): Promise<number> {
 }
 
 /** Loads the packages of telemetry only if the configuration asks for it. */
-async function openTelemetry(settings: Settings, log: FileLog): Promise<Telemetry | undefined> {
-  const permitted = telemetryWithin(settings, log);
-  if (permitted === undefined) return undefined;
-  const { OpenTelemetry } = await import('../../gateway/telemetry/open-telemetry.ts');
-  return new OpenTelemetry(permitted, log);
-}
-
-/** The receiver of telemetry, unless `localOnly` forbids it. Its host has to be an address, because it is looked up later. */
-function telemetryWithin({ gateway, localOnly }: Settings, log: FileLog): TelemetrySettings | undefined {
-  const { telemetry } = gateway;
-  if (telemetry === undefined || localOnly === undefined) return telemetry;
+async function openTelemetry(settings: () => Settings, log: FileLog): Promise<Telemetry | undefined> {
+  const { telemetry } = settings().gateway;
+  if (telemetry === undefined) return undefined;
   const { hostname } = new URL(telemetry.endpoint);
-  if (hostname === 'localhost' || permittedAddresses(localOnly)(hostname)) return telemetry;
-  log.error({ host: hostname }, 'no telemetry is sent: its receiver is not in a network that localOnly allows');
-  return undefined;
+  // The host has to be an address while `localOnly` is set, because it is looked up later.
+  const permits = () => {
+    const { localOnly } = settings();
+    return localOnly === undefined || hostname === 'localhost' || permittedAddresses(localOnly)(hostname);
+  };
+  if (!permits()) {
+    log.error({ host: hostname }, 'no telemetry is sent: its receiver is not in a network that localOnly allows');
+  }
+  const { OpenTelemetry } = await import('../../gateway/telemetry/open-telemetry.ts');
+  return new OpenTelemetry(telemetry, log, permits);
 }
 
 /** Ignores the signal that replaces workers: without a listener, it would end the process and cut all streams. */
@@ -130,7 +129,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   let opened: OpenedState | undefined;
   // Parts that stay open after an error would keep the process alive.
   try {
-    telemetry = await openTelemetry(upstreams.settings, log);
+    telemetry = await openTelemetry(() => upstreams.settings, log);
     opened = await openGatewayState(io, () => upstreams.settings.gateway, log, worker?.workers);
     state = new GatewayState({
       ...opened.state,

@@ -65,6 +65,7 @@ export class CompletionSender {
   readonly #context: KeptContext;
   readonly #events: SendingEvents;
   #waiting = new Set<() => void>();
+  #warming: AbortController | undefined;
 
   constructor(
     deps: CompletionSenderDeps,
@@ -106,6 +107,7 @@ export class CompletionSender {
 
   documentClosed(uri: string): void {
     this.#context.forget(uri);
+    this.stopWarming();
     this.requests.stop(uri);
   }
 
@@ -116,6 +118,35 @@ export class CompletionSender {
   /** Gathers context for a request that is likely. */
   prepare(document: DocumentText, position: Position, model: CompletionModel): void {
     this.#context.prepare(document, position, this.#contextOptions(model));
+  }
+
+  /**
+   * Lets a server of one user compute the prompt of a document before its text is wanted: the slot keeps it. A request
+   * ends that. Its answer and its errors are ignored.
+   */
+  async warm(view: CaretView): Promise<void> {
+    const { document, position, model } = view;
+    if (model.slots === undefined || this.requests.running.size > 0 || this.requests.circuitFor(model).open) return;
+    this.stopWarming();
+    const warming = new AbortController();
+    const { signal } = warming;
+    this.#warming = warming;
+    const snippets = await this.snippets(view);
+    const prompt = buildPrompt(document, position, snippets, { model, maxLines: this.#deps.settings().maxLines });
+    if (prompt === undefined || signal.aborted) return;
+    try {
+      // One token is the least that servers write.
+      for await (const event of this.#deps.fill(model)({ ...prompt.fimRequest, maxTokens: 1 }, signal)) {
+        if (event.type === 'text') break;
+      }
+    } catch {
+      // The next request reports it.
+    }
+  }
+
+  stopWarming(): void {
+    this.#warming?.abort();
+    this.#warming = undefined;
   }
 
   /** The context of a document that is there now. */
@@ -144,12 +175,18 @@ export class CompletionSender {
       ...defined({ indentation: request.indentation, temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
+    // Text that is wanted now does not wait for text that may be.
+    if (options.basis !== undefined && !this.requests.makeRoom(model, false)) return true;
     if (!this.requests.circuitFor(model).admits()) {
       // A next edit may have failed.
       if (this.#state.current.kind !== 'problem') this.#updateState(place.model);
       return false;
     }
-    if (options.basis === undefined) this.#stopContradicted(place);
+    this.stopWarming();
+    if (options.basis === undefined) {
+      this.#stopContradicted(place);
+      this.requests.makeRoom(model, true);
+    }
     const { fimRequest, context, secrets } = prompt;
     const sent: SentRequest = {
       kind: 'fim',

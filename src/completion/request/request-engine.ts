@@ -55,6 +55,7 @@ export interface RunningRequest<R extends ModelRequest> {
   readonly request: R;
   readonly sentAt: number;
   readonly stop: () => void;
+  readonly stopped: boolean;
 }
 
 /**
@@ -114,11 +115,32 @@ export class RequestEngine<R extends ModelRequest> {
   /** The circuit breaker must have admitted the request. */
   send(request: R): void {
     const controller = new AbortController();
-    const running = { request, sentAt: this.#clock.now(), stop: () => controller.abort() };
+    const running = {
+      request,
+      sentAt: this.#clock.now(),
+      stop: () => controller.abort(),
+      get stopped() {
+        return controller.signal.aborted;
+      },
+    };
     this.#log.sent(request.sent);
     this.budget.recordRequest();
     this.#running.add(running);
     void this.#run(running, controller);
+  }
+
+  /**
+   * Stops the oldest requests of a model whose server has no free slot.
+   *
+   * @param stops false: nothing is stopped.
+   * @returns whether a request can be sent.
+   */
+  makeRoom({ ref, slots = Number.POSITIVE_INFINITY }: CompletionModel, stops: boolean): boolean {
+    const running = [...this.#running].filter(({ request, stopped }) => request.model.ref === ref && !stopped);
+    const excess = running.length - slots + 1;
+    if (excess <= 0) return true;
+    if (stops) for (const { stop } of running.slice(0, excess)) stop();
+    return stops;
   }
 
   /** Stops the requests of a document, or all. */

@@ -153,7 +153,13 @@ function describeModel(model: Model | undefined): CompletionModel | undefined {
   if (!model) return undefined;
   const { ref, limit, cost, endpoint } = model;
   const place = contextPlace(endpoint.fim);
-  return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost }) };
+  return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost, slots: slotsOf(endpoint) }) };
+}
+
+/** A server of one user has one slot, or shares its speed among several. */
+function slotsOf({ kind, fim }: Model['endpoint']): number | undefined {
+  const isLocal = kind === 'ollama' || kind === 'llamacpp' || kind === 'lmstudio' || fim === 'llamacpp-infill';
+  return isLocal ? 1 : undefined;
 }
 
 function warmUp(model: Model | undefined, transport: PurposeTransport): void {

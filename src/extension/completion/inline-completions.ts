@@ -41,7 +41,7 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   });
   const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
   const shown = (editor: vscode.TextEditor | undefined) =>
-    editor && suggester.documentShown(documentView(editor.document));
+    editor && suggester.documentShown(documentView(editor.document), editor.selection.active);
   shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
     refresh,

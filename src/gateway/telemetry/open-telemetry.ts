@@ -62,7 +62,8 @@ export class OpenTelemetry implements Telemetry {
   readonly #meters: MeterProvider;
   readonly #recorder: Recorder;
 
-  constructor({ endpoint, headers, serviceName, sample }: TelemetrySettings, log: Log) {
+  /** @param permits whether data may be sent now. What may not is left out. */
+  constructor({ endpoint, headers, serviceName, sample }: TelemetrySettings, log: Log, permits: () => boolean) {
     diag.setLogger(complaints(log));
     const base = endpoint.replace(/\/$/, '');
     const secrets = Object.fromEntries([...headers].map(([name, { secret }]) => [name, secret.reveal()]));
@@ -72,7 +73,10 @@ export class OpenTelemetry implements Telemetry {
       sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
       spanProcessors: [
         new BatchSpanProcessor(
-          new OTLPTraceExporter({ url: `${base}/v1/traces`, headers: secrets, timeoutMillis: EXPORT_MS }),
+          guarded(
+            new OTLPTraceExporter({ url: `${base}/v1/traces`, headers: secrets, timeoutMillis: EXPORT_MS }),
+            permits,
+          ),
         ),
       ],
     });
@@ -81,7 +85,10 @@ export class OpenTelemetry implements Telemetry {
       resource,
       readers: [
         new PeriodicExportingMetricReader({
-          exporter: new OTLPMetricExporter({ url: `${base}/v1/metrics`, headers: secrets, timeoutMillis: EXPORT_MS }),
+          exporter: guarded(
+            new OTLPMetricExporter({ url: `${base}/v1/metrics`, headers: secrets, timeoutMillis: EXPORT_MS }),
+            permits,
+          ),
           exportIntervalMillis: METRICS_MS,
           metricProducers: [metrics],
         }),
@@ -105,6 +112,16 @@ export class OpenTelemetry implements Telemetry {
     if (ended === 'late') diag.error('The last part was not sent before the end.');
     diag.disable();
   }
+}
+
+interface Exporter<T> {
+  export(items: T, done: (result: { code: number }) => void): void;
+}
+
+function guarded<T, E extends Exporter<T>>(exporter: E & Exporter<T>, permits: () => boolean): E {
+  const send = exporter.export.bind(exporter);
+  exporter.export = (items, done) => (permits() ? send(items, done) : done({ code: 0 }));
+  return exporter;
 }
 
 interface Recorder {

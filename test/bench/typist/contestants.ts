@@ -1,5 +1,6 @@
 import { type Clock, delay } from '../../../src/completion/document/clock.ts';
 import {
+  type CompletionModel,
   type CompletionSettings,
   DEFAULT_COMPLETION_SETTINGS,
 } from '../../../src/completion/document/completion-settings.ts';
@@ -19,10 +20,15 @@ const URI = 'file:///bench/fixture.ts';
 const COST = { input: 0.3, output: 0.9 };
 
 /** The engine as it ships, with its default settings. */
-export function ours(fill: CompletionRequest, clock: Clock, settings: Partial<CompletionSettings> = {}): Contestant {
+export function ours(
+  fill: CompletionRequest,
+  clock: Clock,
+  settings: Partial<CompletionSettings> = {},
+  model: Partial<CompletionModel> = {},
+): Contestant {
   const suggester = new Suggester({
     fill: () => fill,
-    model: () => ({ ref: 'oracle/fim', contextTokens: 32_000, cost: COST }),
+    model: () => ({ ref: 'oracle/fim', contextTokens: 32_000, cost: COST, ...model }),
     settings: () => ({ ...DEFAULT_COMPLETION_SETTINGS, ...settings }),
     clock,
   });
