@@ -26,6 +26,7 @@ const MODELS: readonly (readonly [name: string, model: ModelKind])[] = [
   ['none', { kind: 'none', errors: 0 }],
   ['oracle', { kind: 'oracle', errors: 0 }],
   ['oracle, 30 % wrong', { kind: 'oracle', errors: 30 }],
+  ['oracle, 30 % wrong, known names', { kind: 'oracle', errors: 30, mistakes: 'known names' }],
 ];
 
 /** VS Code works in real time: files of this size, with so much to type, and so many of them. */

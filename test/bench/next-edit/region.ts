@@ -9,6 +9,8 @@ export interface Region {
   readonly cursor: number;
 }
 
+export type Mistakes = 'new names' | 'known names';
+
 /**
  * Rewrites the lines of a region as they are in the later version, or makes a mistake in `errors` percent of the
  * regions. @param remaining what is still different from the later version.
@@ -17,9 +19,10 @@ export function rewriteRegion(
   { lines, first, cursor }: Region,
   remaining: readonly Hunk[],
   errors: number,
+  mistakes: Mistakes = 'new names',
 ): { readonly text: string; readonly wrong: boolean } {
   const wrong = hash(`${lines.join('\n')}${cursor}`) % 100 < errors;
-  if (wrong) return { text: mistaken(lines, cursor).join('\n'), wrong };
+  if (wrong) return { text: mistaken(lines, cursor, mistakes).join('\n'), wrong };
   const inside = remaining.filter(
     (hunk) => hunk.first >= first && hunk.first + hunk.old.length <= first + lines.length,
   );
@@ -28,11 +31,13 @@ export function rewriteRegion(
   return { text: out.join('\n'), wrong };
 }
 
-/** A plausible mistake: a word of a line becomes a word of another one. */
-function mistaken(lines: readonly string[], seed: number): readonly string[] {
+/** A plausible mistake: a word of a line becomes a word of another one, or a name that is nowhere. */
+function mistaken(lines: readonly string[], seed: number, mistakes: Mistakes): readonly string[] {
   const words = lines.join(' ').match(/[A-Za-z_]{4,}/g) ?? [];
   const at = lines.findIndex((line, index) => index >= seed % lines.length && /[A-Za-z_]{4,}/.test(line));
   const word = words[seed % Math.max(1, words.length)];
   if (at < 0 || word === undefined) return lines;
-  return lines.map((line, index) => (index === at ? line.replace(/[A-Za-z_]{4,}/, `${word}Of`) : line));
+  return lines.map((line, index) =>
+    index === at ? line.replace(/[A-Za-z_]{4,}/, mistakes === 'new names' ? `${word}Of` : word) : line,
+  );
 }

@@ -3,7 +3,7 @@ import type { SendEditRequest } from '../../../src/completion/next-edit/model/ed
 import type { NextEdit } from '../../../src/completion/next-edit/next-edit.ts';
 import { writeEditPrompt } from '../../../src/wire/edit/edit-dialect.ts';
 import { NextEditHarness, TestDocument } from '../../completion/next-edit/next-edit-harness.ts';
-import { rewriteRegion } from './region.ts';
+import { type Mistakes, rewriteRegion } from './region.ts';
 import { type EditScript, type Hunk, hunksBetween } from './scripts.ts';
 
 /** How the model answers. `none`: there is no model. */
@@ -11,6 +11,7 @@ export interface ModelKind {
   readonly kind: 'none' | 'oracle';
   /** Share of wrong answers in percent. */
   readonly errors: number;
+  readonly mistakes?: Mistakes;
 }
 
 /** What happened in one script. */
@@ -72,7 +73,7 @@ class Replay {
         ? {}
         : {
             model: () => ({ ref: 'oracle/edit', contextTokens: 8_000, dialect: DIALECT }),
-            predict: () => this.#predict(model.errors),
+            predict: () => this.#predict(model),
           },
       `file:///work/a.${language}`,
     );
@@ -190,7 +191,7 @@ class Replay {
   }
 
   /** Rewrites the region as it is in the later version; sometimes wrong. */
-  #predict(errors: number): SendEditRequest {
+  #predict({ errors, mistakes }: ModelKind): SendEditRequest {
     const { clock } = this.#editor;
     return (request, _options, signal) => {
       this.#requests++;
@@ -198,7 +199,12 @@ class Replay {
       const region = request.region.split('\n');
       const count = request.region.endsWith('\n') ? region.length - 1 : region.length;
       const lines = this.#editor.active.lines.slice(first, first + count);
-      const { text: rewritten } = rewriteRegion({ lines, first, cursor: request.cursor }, this.#remaining(), errors);
+      const { text: rewritten } = rewriteRegion(
+        { lines, first, cursor: request.cursor },
+        this.#remaining(),
+        errors,
+        mistakes,
+      );
       const answer = rewritten + (request.region.endsWith('\n') ? '\n' : '');
       const { text } = writeEditPrompt(DIALECT, request);
       this.#tokens += Math.ceil((text.length + answer.length) / CHARACTERS_PER_TOKEN);

@@ -75,18 +75,7 @@ export async function typeInEditor(
     readonly accepts?: boolean;
   },
 ): Promise<InEditor> {
-  const server = await startOracle({ oracle: parts.oracle, firstMs: parts.firstMs, charactersASecond: 400 });
-  const root = mkdtempSync(join(tmpdir(), 'svc-typist-'));
-  const workspace = join(root, 'workspace');
-  mkdirSync(workspace);
-  const host = await startCodeServer({ env: environment(root, server), settings: SETTINGS });
-  const browser: Browser = await launchChromium();
-  try {
-    const { extension, ready } = CONTESTANTS[name];
-    const page = await openWorkbench(browser, host, { folder: workspace, extension });
-    await workbenchReady(page);
-    await page.locator(ready).first().waitFor({ timeout: 90_000 });
-    await watchScreen(page);
+  return withEditor(name, { ...parts, settings: SETTINGS }, async ({ page, workspace, server }) => {
     const sums = nothing(name, parts.firstMs);
     for (const [index, task] of parts.tasks.entries()) {
       const accepts = parts.accepts ?? true;
@@ -100,6 +89,45 @@ export async function typeInEditor(
     }
     sums.storm = await storm(page, workspace, server);
     return sums;
+  });
+}
+
+/** A window of VS Code with one contestant's extension in it, and the oracle that it asks. */
+export interface OpenEditor {
+  readonly page: Page;
+  readonly workspace: string;
+  readonly server: OracleServer;
+}
+
+export interface EditorOptions {
+  readonly oracle: Oracle;
+  readonly firstMs: number;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly viewport?: { readonly width: number; readonly height: number };
+}
+
+export async function withEditor<T>(
+  name: InEditorName,
+  { oracle, firstMs, settings, viewport }: EditorOptions,
+  use: (editor: OpenEditor) => Promise<T>,
+): Promise<T> {
+  const server = await startOracle({ oracle, firstMs, charactersASecond: 400 });
+  const root = mkdtempSync(join(tmpdir(), 'svc-typist-'));
+  const workspace = join(root, 'workspace');
+  mkdirSync(workspace);
+  const host = await startCodeServer({ env: environment(root, server), settings });
+  const browser: Browser = await launchChromium();
+  try {
+    const { extension, ready } = CONTESTANTS[name];
+    const page = await openWorkbench(browser, host, {
+      folder: workspace,
+      extension,
+      ...(viewport === undefined ? {} : { viewport }),
+    });
+    await workbenchReady(page);
+    await page.locator(ready).first().waitFor({ timeout: 90_000 });
+    await watchScreen(page);
+    return await use({ page, workspace, server });
   } finally {
     await browser.close();
     await host.close();
@@ -217,11 +245,11 @@ function offsetOf(caret: string, file: string): number {
   );
 }
 
-function keyOf(character: string): string {
+export function keyOf(character: string): string {
   return character === '\n' ? 'Enter' : character === ' ' ? 'Space' : character;
 }
 
-async function openAt(page: Page, path: string, name: string, before: string): Promise<void> {
+export async function openAt(page: Page, path: string, name: string, before: string): Promise<void> {
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first();

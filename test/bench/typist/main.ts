@@ -1,11 +1,13 @@
 /**
  * The typist types real source files against a model that knows them, with ours and with a plain reference: the engine
  * alone on a virtual clock, then real keys in a real VS Code. `node test/bench/typist/main.ts [--quick] [--engine]
- * [--unaccepted]`; `--engine` leaves VS Code out. `--unaccepted` only types in VS Code, accepts nothing, and counts how often
- * text that was right disappeared. Writes test/bench/results/typist.json and the tables in docs/performance.md.
+ * [--unaccepted] [--delivered [language]]`; `--engine` leaves VS Code out. `--unaccepted` only types in VS Code, accepts
+ * nothing, and counts how often text that was right disappeared. `--delivered` only types files of six languages into VS
+ * Code with its default settings. Writes test/bench/results/typist.json and the tables in docs/performance.md.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { VirtualClock } from '../../completion/virtual-clock.ts';
+import { type Delivered, deliveredTable, typeAsDelivered } from './as-delivered.ts';
 import { ours, plain } from './contestants.ts';
 import { typeInEditor } from './in-editor.ts';
 import { keystrokeTimes } from './keystroke-times.ts';
@@ -99,6 +101,20 @@ if (process.argv.includes('--unaccepted')) {
     `Text that was right disappeared for 40 ms or more at ${gone.length} of ${keys} keys (flicker: ${flicker}).`,
   );
   process.exit(gone.length === 0 ? 0 : 1);
+}
+
+const delivered = process.argv.indexOf('--delivered');
+if (delivered >= 0) {
+  const only = process.argv[delivered + 1];
+  const found: Delivered[] = [];
+  for (const contestant of CONTESTANTS) {
+    const options = { errorPercent: MANY_ERRORS_PERCENT, firstMs: 150, seed: SEED, ...(only ? { only } : {}) };
+    found.push(...(await typeAsDelivered(contestant, options, (row) => console.log(JSON.stringify(row)))));
+  }
+  const table = deliveredTable(found);
+  console.log(table);
+  if (only === undefined) writeInto(new URL('../../../docs/performance.md', here), 'typist-delivered', table);
+  process.exit(found.some((row) => row.contestant === 'ours' && row.wrong > 0) ? 1 : 0);
 }
 
 const rows: Row[] = [];

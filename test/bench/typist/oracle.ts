@@ -38,8 +38,8 @@ export class Oracle {
   }
 
   #locate(prefix: string, suffix: string): { file: string; offset: number; end: number } | undefined {
-    // Brackets that the editor inserted are in no finished file.
-    const behind = suffix.replace(/^[\s)\]}"'`;,]+/, '').slice(0, 40);
+    // Brackets and tags that the editor inserted are in no finished file.
+    const behind = suffix.replace(/^(?:[\s)\]}>"'`;,]|<\/[\w-]+>|\*\/)+/, '').slice(0, 40);
     for (const length of [400, 200, 100, 50, 25]) {
       const tail = prefix.slice(-length);
       const places: { file: string; offset: number; end: number }[] = [];
@@ -69,7 +69,7 @@ function thought(file: string, offset: number, end: number): string {
   const head = file.slice(file.lastIndexOf('\n', offset - 1) + 1, offset);
   if (head.trim() !== '' || !/[([{]$/.test(first)) return lines.slice(0, from + 1).join('\n');
   const indentation = leadOf(from === 0 ? head + first : first);
-  const close = lines.findIndex((line, at) => at > from && /^ *[)\]}]/.test(line) && leadOf(line) <= indentation);
+  const close = lines.findIndex((line, at) => at > from && /^\s*[)\]}]/.test(line) && leadOf(line) <= indentation);
   return lines.slice(0, close < 0 ? BLOCK_LINES : Math.min(BLOCK_LINES, close + 1)).join('\n');
 }
 
@@ -81,7 +81,7 @@ function blockEnd(lines: readonly string[]): number {
 }
 
 function leadOf(line: string): number {
-  return /^ */.exec(line)?.[0].length ?? 0;
+  return /^\s*/.exec(line)?.[0].length ?? 0;
 }
 
 /** Four characters are a token. */

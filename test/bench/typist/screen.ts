@@ -10,7 +10,8 @@ function record(): void {
   const events: ScreenEvent[] = [];
   const read = (element: Element): string => (element.textContent ?? '').replaceAll('\u00a0', ' ');
   const ghost = (): string => {
-    const inline = document.querySelectorAll('.view-lines .ghost-text-decoration, .view-lines .ghost-text');
+    const classes = ['ghost-text-decoration', 'ghost-text-decoration-preview', 'ghost-text'];
+    const inline = document.querySelectorAll(classes.map((one) => `.view-lines .${one}`).join());
     const below = document.querySelectorAll('.suggest-preview-text .view-line');
     return [[...inline].map(read).join(''), ...[...below].map(read)].join('\n');
   };

@@ -114,7 +114,7 @@ describe('next edits of a model', () => {
 
   it('offers the edits of one answer one after the other without another request', async () => {
     const editor = new ModelHarness((region) =>
-      CALL(region).replace('user.name', 'user.names').replace('print(name)', 'print(...name)'),
+      CALL(region).replace('user.name', 'user?.name').replace('print(name)', 'print(...name)'),
     );
     await changeSignature(editor);
     const seen: (string | undefined)[] = [];
@@ -123,7 +123,7 @@ describe('next edits of a model', () => {
       assert.equal(editor.requests.length, 1);
       await editor.accept();
     }
-    assert.deepEqual(seen, ['3: return user.names;', '7: const name = load(id, true);; 8: print(...name);']);
+    assert.deepEqual(seen, ['3: return user?.name;', '7: const name = load(id, true);; 8: print(...name);']);
     assert.equal(editor.requests.length, 2, 'the model is asked again after the last one');
   });
 
@@ -321,6 +321,14 @@ const ANSWERS: readonly [
 ][] = [
   ['nothing for the same text', CODE, ['find', 'get'], [], undefined],
   ['nothing for white space only', CODE, ['find', 'get'], [['user.name', 'user .name']], undefined],
+  ['nothing for a name that is nowhere', CODE, ['find', 'get'], [['print(name)', 'print(nameOf)']], undefined],
+  [
+    'nothing for a name that has nothing to do with the edit',
+    CODE,
+    ['find', 'get'],
+    [['print(name)', 'show(name)']],
+    undefined,
+  ],
   ['nothing for a blank line', CODE, ['find', 'get'], [['  print', '\n  print']], undefined],
   ['nothing that restores the deleted text', CODE, ['find', 'get'], [['get', 'find']], undefined],
   [

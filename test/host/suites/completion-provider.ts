@@ -5,8 +5,8 @@ import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 /** A simulated model that can complete code, and the requests that it received. */
 export interface CompletionProvider {
   readonly upstream: Upstream;
-  /** The answer to all later requests. */
-  answer: string;
+  /** The answer to all later requests, or to those with a prompt. */
+  answer: string | ((prompt: string) => string);
   /** The bodies of the requests for a completion so far. */
   bodies(): readonly Record<string, unknown>[];
   prompts(): readonly string[];
@@ -21,7 +21,9 @@ export async function startCompletionProvider(): Promise<CompletionProvider> {
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const choice = { index: 0, delta: { content: self.answer }, finish_reason: 'stop' };
+    const { answer } = self;
+    const content = typeof answer === 'string' ? answer : answer(String(request.body.prompt));
+    const choice = { index: 0, delta: { content }, finish_reason: 'stop' };
     response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
   });
   const bodies = () => upstream.requests.filter(({ path }) => path.includes('/fim/')).map(({ body }) => body);

@@ -6,7 +6,7 @@ import { type DocumentText, readLines } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { NextEditTitle, Replacement } from '../next-edit.ts';
-import { bracketCheck, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
+import { baselessCheck, bracketCheck, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
 
 export interface Answer {
   /** As it is now: the user may have typed since the request. */
@@ -25,13 +25,19 @@ export interface Answer {
   readonly cursor: number;
   /** The last edits of the user in this document. */
   readonly edits: readonly PlacedEdit[];
+  /** Pieces of other files that the model has seen. */
+  readonly seen: readonly string[];
+  /** Lines of recent edits in all documents, problems, copied text and the output of a failed command. */
+  readonly work: readonly string[];
 }
 
 /** The edits that the answer of a model proposes, without those that nobody wants. The nearest to the cursor is the first. */
 export function answerEdits(answer: Answer): readonly FoundEdit[] {
   const { document, edits } = answer;
+  const isBaseless = baselessCheck(() => [...readLines(document), ...answer.seen], answer.work);
   const hunks = splitIntoHunks(answer).filter(
     (hunk) =>
+      !isBaseless(hunk) &&
       !isWhiteSpaceOnly(hunk) &&
       !isReversal(hunk, edits) &&
       !touchesSecret(hunk, answer.masked) &&

@@ -30,6 +30,35 @@ function core(old: readonly string[], text: readonly string[]) {
   return { removed: change.removed.trim(), inserted: change.text.trim() };
 }
 
+const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
+
+/**
+ * Finds hunks that do nothing but replace names without a reason: by a name that occurs nowhere, or where neither the old
+ * nor the new one has to do with the work of the user.
+ *
+ * @param known the document, and the other text that the model has seen.
+ * @param work recent edits, and what else the user works on.
+ */
+export function baselessCheck(known: () => readonly string[], work: readonly string[]): (hunk: Hunk) => boolean {
+  let names: { readonly known: ReadonlySet<string>; readonly touched: ReadonlySet<string> } | undefined;
+  return ({ before, after }) => {
+    const [old, text] = [before.join('\n'), after.join('\n')];
+    // Anything but names stays.
+    if (old.replace(NAME, '_') !== text.replace(NAME, '_')) return false;
+    names ??= { known: namesOf([...known(), ...work]), touched: namesOf(work) };
+    const { known: all, touched } = names;
+    const replaced = old.match(NAME) ?? [];
+    return (text.match(NAME) ?? []).some((name, index) => {
+      const was = replaced[index] ?? '';
+      return name !== was && !(all.has(name) && (touched.has(name) || touched.has(was)));
+    });
+  };
+}
+
+function namesOf(texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.flatMap((text) => text.match(NAME) ?? []));
+}
+
 const PAIRS = ['()', '[]', '{}'] as const;
 /** The brackets of a longer document are not counted. */
 const MAX_COUNTED = 5_000;

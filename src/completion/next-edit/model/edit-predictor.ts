@@ -69,6 +69,8 @@ interface Asked extends Place {
   readonly secrets: ReadonlyMap<string, string>;
   readonly sent: SentEditRequest;
   readonly edits: readonly PlacedEdit[];
+  /** See `Answer`. */
+  readonly work: readonly string[];
   readonly pending: PendingAnswer;
   readonly above: string | undefined;
   /** The region has the last line of the document. */
@@ -77,6 +79,8 @@ interface Asked extends Place {
 
 /** Recent edits that a request shows. */
 const EDITS = 6;
+/** Context that shows what the user works on. */
+const WORK: ReadonlySet<Snippet['kind']> = new Set(['problem', 'copied', 'terminal']);
 /** Pieces of other files that a request shows. */
 const SNIPPETS = 3;
 /** Tokens of an answer: those of the region, and some more. */
@@ -206,7 +210,9 @@ export class EditPredictor {
     const { uri } = document;
     const pending = { uri, model: model.ref, region: lines, at: this.#clock.now(), first, lineCount: lines.length };
     const above = first === 0 ? undefined : document.lineAt(first - 1);
-    return { document, position, model, request, secrets, sent, edits: own, pending, above, atEnd };
+    const notes = context.filter(({ kind }) => WORK.has(kind)).map(({ text }) => text);
+    const work = [...edits.flatMap(({ before, after }) => [...before, ...after]), ...notes];
+    return { document, position, model, request, secrets, sent, edits: own, work, pending, above, atEnd };
   }
 
   #recentEdit(edit: PlacedEdit) {
@@ -239,7 +245,7 @@ export class EditPredictor {
   }
 
   #readEdits(
-    { document, position, model, request, secrets, edits, above, atEnd }: Asked,
+    { document, position, model, request, secrets, edits, work, above, atEnd }: Asked,
     text: string,
   ): readonly FoundEdit[] {
     const rewritten = readEditAnswer(model.dialect, request, text);
@@ -247,7 +253,9 @@ export class EditPredictor {
     const { region, startLine } = request;
     const masked = [...secrets.keys()];
     const first = startLine - 1;
-    return answerEdits({ document, first, region, above, atEnd, rewritten, masked, cursor: position.line, edits });
+    const seen = request.snippets.map(({ text }) => text);
+    const around = { document, first, region, above, atEnd, masked, cursor: position.line };
+    return answerEdits({ ...around, rewritten, edits, seen, work });
   }
 }
 
