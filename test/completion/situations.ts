@@ -640,4 +640,25 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     'bold</b></div>',
     '<div><b>bold</b></div>\n',
   ),
+  odd(
+    'typescriptreact',
+    'lines of an element in brackets',
+    'use(<nav>‸</nav>)\n',
+    '\n  <a>one</a>\n</nav>',
+    'use(<nav>\n  <a>one</a>\n</nav>)\n',
+  ),
+  odd(
+    'typescriptreact',
+    'lines of an element in brackets, without its end',
+    'use(<nav>‸</nav>)\n',
+    '\n  <a>one</a>\n',
+    'use(<nav>\n  <a>one</a>\n</nav>)\n',
+  ),
+  odd(
+    'typescriptreact',
+    'end tag of an outer element in brackets',
+    'use(<div><b>‸</b>)\n',
+    'bold</b></div>',
+    'use(<div><b>bold</b></div>)\n',
+  ),
 ];

@@ -223,13 +223,19 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
   return separates ? { ...aligned, text: first } : aligned;
 }
 
+/** An end tag that the editor added, and what closes the brackets around the element. */
+const END_TAG = /^<\/([\w.:-]*)>([\s)\]};,]*)$/;
+
 /** An answer of several lines before end tags that the editor added: it closes the element itself, or has its lines only. */
 function alignElement(after: string, code: string, { goesOn, head }: RestContext): AlignedRest | undefined {
-  const name = /^<\/([\w.:-]*)>$/.exec(code)?.[1];
+  const [, name, closers] = END_TAG.exec(code) ?? [];
   if (name === undefined) return undefined;
-  for (let at = after.indexOf(code); at >= 0; at = after.indexOf(code, at + 1)) {
+  const tag = `</${name}>`;
+  for (let at = after.indexOf(tag); at >= 0; at = after.indexOf(tag, at + 1)) {
     if (openElements(after.slice(0, at), name) !== 0) continue;
-    const end = at + code.length;
+    // What the answer has after the end tag belongs after the closers too.
+    if (closers !== '') return { text: after.slice(0, at), covers: false };
+    const end = at + tag.length;
     const lineEnd = after.indexOf('\n', end);
     const line = after.slice(end, lineEnd < 0 ? undefined : lineEnd);
     // End tags of outer elements follow in the document.
@@ -274,13 +280,12 @@ function alignCode(whole: string, code: string, context: RestContext): AlignedRe
     const own = line.slice(0, line.indexOf(`</${tag}`));
     if (own === '' || openElements(own, tag) !== 0) return undefined;
     const { head, below } = context;
-    const outer = /^(?:<\/[\w.:-]+>)+$/.test(code)
-      ? /^(?:<\/([\w.:-]+)>)$/.exec(line.slice(own.length + code.length))?.[1]
-      : undefined;
-    const missing =
-      outer !== undefined && openElements(head + own + code, outer) > 0 && openElements(below, outer) >= 0;
+    const closers = END_TAG.exec(code)?.[2];
+    const [, outer = '', end] = END_TAG.exec(line.slice(own.length + `</${tag}>`.length)) ?? [];
+    const isOpen = outer !== '' && openElements(`${head}${own}</${tag}>`, outer) > 0 && openElements(below, outer) >= 0;
+    if (isOpen && closers !== undefined && end === '') return { text: line + closers, covers: true };
     // Other text after the end tag may be below already.
-    return missing ? { text: line, covers: true } : { text: own, covers: false };
+    return { text: own, covers: false };
   }
   const beforeComment = language.line !== undefined && code.startsWith(language.line);
   return { text: beforeComment ? line : line.replace(/;$/, ''), covers: false };

@@ -128,7 +128,7 @@ describe('completions in VS Code', () => {
     assert.equal(document.getText(), 'print(threshold_of_alarm)');
     const prompt = prompts().at(-1) ?? '';
     const before = '# markdown\n# When to *ring*.\n\nthreshold_of_alarm = 42\n\n# sql\n# select 1\n\nprint(';
-    assert.equal(prompt.slice(prompt.indexOf('# Path: book.ipynb')), `# Path: book.ipynb\n${before}`);
+    assert.equal(prompt.slice(prompt.lastIndexOf('book.ipynb')), `book.ipynb\n${before}`);
     assert.doesNotMatch(prompt, /tiny/);
   });
 
