@@ -6,6 +6,8 @@ const FAILURES = join(import.meta.dirname, '..', '..', 'out', 'failures');
 /** Number of the last lines and requests that are kept. */
 const KEPT = 500;
 const KEPT_REQUESTS = 20;
+/** The requests, and the logs of Svc. */
+const PRINTED_FILES = /^requests|svc\.svc/;
 /** Number and width of the lines that are printed of each file. */
 const PRINTED = 12;
 const PRINTED_WIDTH = 200;
@@ -64,7 +66,7 @@ export async function reportFailure(title: string): Promise<void> {
   for (const evidence of open.evidence) {
     for (const [name, text] of Object.entries(evidence())) {
       write(name, text);
-      print(`${name}, last lines:\n${shorten(text)}`);
+      if (PRINTED_FILES.test(name)) print(`${name}, last lines:\n${shorten(text)}`);
     }
   }
   for (const [index, { page, console: lines }] of [...open.pages].entries()) {
@@ -79,7 +81,11 @@ export async function reportFailure(title: string): Promise<void> {
 }
 
 function shorten(text: string): string {
-  const lines = text.trimEnd().split('\n').slice(-PRINTED);
+  // Without the bodies of requests.
+  const lines = text
+    .split('\n')
+    .filter((line) => /^\S{3}/.test(line))
+    .slice(-PRINTED);
   return lines.map((line) => line.slice(0, PRINTED_WIDTH)).join('\n');
 }
 
