@@ -36,7 +36,7 @@ const ELEMENTS = [
   { typed: '<p>', closed: '</p>', answer: 'Hello</p>', shown: 'Hello', manual: true, lines: '<p>Hello</p>' },
 ] as const;
 
-const FILES = ['tags.html', 'tags.vue', 'tags.svelte'];
+const FILES = ['tags.html', 'tags.tsx', 'tags.vue', 'tags.svelte'];
 
 describe('ghost text in an element that the editor closed', () => {
   let at: CompletionHarness;
