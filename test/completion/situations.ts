@@ -661,4 +661,25 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     'bold</b></div>',
     'use(<div><b>bold</b></div>)\n',
   ),
+  odd(
+    'python',
+    'the other part of a statement of the module',
+    'import sys\n\nif sys.argv:\n    name = ‸\n',
+    'sys.argv[0]\nelse:\n    name = None\nprint(name)',
+    'import sys\n\nif sys.argv:\n    name = sys.argv[0]\nelse:\n    name = None\nprint(name)\n',
+  ),
+  odd(
+    'python',
+    'a statement of the module after a loop',
+    'total = 0\nfor a in b:\n    total ‸\n',
+    '+= a\nprint(total)',
+    'total = 0\nfor a in b:\n    total += a\nprint(total)\n',
+  ),
+  odd(
+    'python',
+    'the end of a script after its function',
+    'def main():\n    ‸\n',
+    "run()\nif __name__ == '__main__':\n    main()",
+    "def main():\n    run()\nif __name__ == '__main__':\n    main()\n",
+  ),
 ];

@@ -29,6 +29,9 @@ const TAG_END = /^(?:<\/|\/?>)/;
 /** The last statement of a block. */
 const LEAVES = /^\s*(?:return|raise|break|continue|pass|\.\.\.)\b/;
 
+/** A statement of a module that leaves the function before it also without a blank line, or the next part of a statement. */
+const MODULE = /^(?:@|(?:async|case|class|def|elif|else|except|finally|from|import)\b|if __name__\b)/;
+
 /** The line before ends a statement or a block. A line that starts so continues it. */
 const ENDED = /[;}]\s*$/;
 const CONTINUES = /^(?:[.?:&|+*/=<>{(-]|and\b|or\b|else\b)/;
@@ -55,6 +58,8 @@ export class IndentationRepair {
   readonly #sameBlock: boolean;
   /** A statement starts on the caret's line: the next one cannot be less indented. */
   readonly #startsStatement: boolean;
+  /** The caret is in a function or a class that starts at the margin. */
+  readonly #inFunction: boolean;
   /** Indentation of the lines above around the caret's line, innermost first: of open brackets, or of each block. */
   readonly #around: readonly number[];
   /** A line of the answer was indented as far as the caret's line: the answer counts from the margin. */
@@ -84,6 +89,8 @@ export class IndentationRepair {
     const nextInside = next !== undefined && this.#width(leadOf(next)) >= this.#base;
     const inBrackets = language.blockEnds === undefined && caret.openBrackets > 0;
     this.#sameBlock = language.indentedBlocks === true ? nextInside : inBrackets;
+    const outermost = above.findLast((line) => line.trim() !== '' && this.#width(leadOf(line)) === 0);
+    this.#inFunction = /^(?:async\s+def|class|def)\b/.test(outermost ?? '');
     this.#around = language.indentedBlocks ? this.#blocksAbove() : this.#openersAbove(closedBy(scannedHead));
   }
 
@@ -112,10 +119,9 @@ export class IndentationRepair {
     const text = line.trimStart();
     this.#blank = text === '' ? this.#blank + 1 : this.#blank;
     if (text === '' || before.inside !== undefined || !this.#repairs()) return line;
-    const previous = this.#previous;
     const width = this.#width(leadOf(line));
     const wanted = this.#place.language.indentedBlocks
-      ? this.#wantedAfterColon(previous, width, before)
+      ? this.#wantedAfterColon(text, width, before)
       : this.#wantedInBrackets(text, width, before);
     const repaired = wanted === width ? line : this.#lead(wanted) + text;
     this.#previous = repaired;
@@ -206,8 +212,9 @@ export class IndentationRepair {
     return widths;
   }
 
-  #wantedAfterColon(previous: string, width: number, before: BracketScanner): number {
+  #wantedAfterColon(text: string, width: number, before: BracketScanner): number {
     if (before.openedBrackets > 0) return width;
+    const previous = this.#previous;
     const opened = this.#width(leadOf(previous));
     if (OPENS_COLON.test(previous) && width <= opened) return this.#moveWith(width, 0, opened + this.#unit());
     const moved = this.#moved;
@@ -215,8 +222,8 @@ export class IndentationRepair {
     if (moved !== undefined) return width >= moved.from ? width + moved.by : Math.max(width, this.#base);
     if (width >= this.#base) this.#fromMargin = true;
     const endsBlock = width === 0 ? this.#fromMargin || this.#blank >= 2 : this.#around.includes(width);
-    // A statement of the module has a blank line above it, or one that leaves the block.
-    const goesOn = this.#sameBlock || (width === 0 && this.#blank === 0 && !LEAVES.test(previous));
+    const atMargin = width === 0 && this.#blank === 0 && this.#inFunction;
+    const goesOn = this.#sameBlock || (atMargin && !LEAVES.test(previous) && !MODULE.test(text));
     return goesOn && !endsBlock ? this.#moveWith(width, 0, this.#base) : width;
   }
 
