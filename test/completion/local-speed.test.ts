@@ -42,6 +42,20 @@ describe('completions by llama.cpp on this machine', () => {
     });
   }
 
+  it('local speed: a request that fits the typed text is not replaced while the server computes its prompt', async () => {
+    const clock = new VirtualClock();
+    // About six seconds for a prompt of these files.
+    const options = { slots: 1, tokensPerSecond: 8, promptTokensPerSecond: 60 };
+    const { fill, traffic } = llamaSlots(new Oracle(files, 0), clock, options);
+    const engine = ours(fill, clock, {}, { slots: 1, cost: { input: 0, output: 0 } });
+    let shown = 0;
+    for (const [index, task] of tasks.entries()) {
+      const session = await new Typist(task, 'all', engine, clock, SEED + index).run();
+      shown += session.waits.length;
+    }
+    assert.ok(shown > 0, JSON.stringify(traffic));
+  });
+
   it('local speed: the prompt of a document is computed when it opens, once, and the first request finds it', async () => {
     const clock = new VirtualClock();
     const [file = ''] = files;

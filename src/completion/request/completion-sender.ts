@@ -65,7 +65,7 @@ export class CompletionSender {
   readonly #context: KeptContext;
   readonly #events: SendingEvents;
   #waiting = new Set<() => void>();
-  #warming: AbortController | undefined;
+  #warming: { readonly uri: string; readonly abort: AbortController } | undefined;
 
   constructor(
     deps: CompletionSenderDeps,
@@ -107,7 +107,7 @@ export class CompletionSender {
 
   documentClosed(uri: string): void {
     this.#context.forget(uri);
-    this.stopWarming();
+    if (this.#warming?.uri === uri) this.stopWarming();
     this.requests.stop(uri);
   }
 
@@ -128,9 +128,9 @@ export class CompletionSender {
     const { document, position, model } = view;
     if (model.slots === undefined || this.requests.running.size > 0 || this.requests.circuitFor(model).open) return;
     this.stopWarming();
-    const warming = new AbortController();
-    const { signal } = warming;
-    this.#warming = warming;
+    const abort = new AbortController();
+    const { signal } = abort;
+    this.#warming = { uri: document.uri, abort };
     const snippets = await this.snippets(view);
     const prompt = buildPrompt(document, position, snippets, { model, maxLines: this.#deps.settings().maxLines });
     if (prompt === undefined || signal.aborted) return;
@@ -145,7 +145,7 @@ export class CompletionSender {
   }
 
   stopWarming(): void {
-    this.#warming?.abort();
+    this.#warming?.abort.abort();
     this.#warming = undefined;
   }
 
@@ -175,18 +175,15 @@ export class CompletionSender {
       ...defined({ indentation: request.indentation, temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
-    // Text that is wanted now does not wait for text that may be.
-    if (options.basis !== undefined && !this.requests.makeRoom(model, false)) return true;
-    if (!this.requests.circuitFor(model).admits()) {
+    const circuit = this.requests.circuitFor(model);
+    // While the circuit breaker is open, a request that tries the server goes on.
+    if (circuit.open === undefined && !this.#makeRoom(place, model, options)) return true;
+    if (!circuit.admits()) {
       // A next edit may have failed.
       if (this.#state.current.kind !== 'problem') this.#updateState(place.model);
       return false;
     }
     this.stopWarming();
-    if (options.basis === undefined) {
-      this.#stopContradicted(place);
-      this.requests.makeRoom(model, true);
-    }
     const { fimRequest, context, secrets } = prompt;
     const sent: SentRequest = {
       kind: 'fim',
@@ -201,6 +198,17 @@ export class CompletionSender {
     this.#state.become({ kind: 'asking' });
     this.#start(place, model, prompt, sent, options.basis);
     return true;
+  }
+
+  /**
+   * Stops what the request replaces. False: the server has no slot for it. A request whose answer fits what was typed
+   * since keeps its slot, because it is nearer to its answer than a new one; what is requested in advance waits.
+   */
+  #makeRoom(place: Place, model: CompletionModel, { basis }: SendOptions): boolean {
+    if (basis !== undefined) return this.requests.makeRoom(model, () => false);
+    this.#stopContradicted(place);
+    const { uri } = place.document;
+    return this.requests.makeRoom(model, (request) => request.uri !== uri || request.basis !== undefined);
   }
 
   /** @param model the one that gets the request. Its answer is for the model of the place. */

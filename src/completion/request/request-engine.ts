@@ -130,17 +130,16 @@ export class RequestEngine<R extends ModelRequest> {
   }
 
   /**
-   * Stops the oldest requests of a model whose server has no free slot.
+   * Stops the oldest requests of a model whose server has no free slot, as far as they may be stopped.
    *
-   * @param stops false: nothing is stopped.
    * @returns whether a request can be sent.
    */
-  makeRoom({ ref, slots = Number.POSITIVE_INFINITY }: CompletionModel, stops: boolean): boolean {
+  makeRoom({ ref, slots = Number.POSITIVE_INFINITY }: CompletionModel, mayStop: (request: R) => boolean): boolean {
     const running = [...this.#running].filter(({ request, stopped }) => request.model.ref === ref && !stopped);
-    const excess = running.length - slots + 1;
-    if (excess <= 0) return true;
-    if (stops) for (const { stop } of running.slice(0, excess)) stop();
-    return stops;
+    const excess = Math.max(0, running.length - slots + 1);
+    const stoppable = running.filter(({ request }) => mayStop(request)).slice(0, excess);
+    for (const { stop } of stoppable) stop();
+    return stoppable.length === excess;
   }
 
   /** Stops the requests of a document, or all. */
