@@ -178,7 +178,7 @@ function spawnSelf(args: readonly string[]): void {
 }
 
 /** Runs the command line of this process. */
-async function runProcess(): Promise<void> {
+export async function runProcess(): Promise<void> {
   process.exitCode = await main(process.argv.slice(2), processIo());
 }
 
