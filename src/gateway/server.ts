@@ -29,6 +29,7 @@ import { type Operation, operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
 import type { Peers } from './shared-state.ts';
 import { KeptItems } from './state/kept-items.ts';
+import { storableText } from './state/ledger-columns.ts';
 
 // `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
 // time from the start to the first answer.
@@ -149,8 +150,12 @@ function joinPeers(deps: GatewayParts, peers: Peers): void {
   const live = new LivePeers(deps.live);
   peers.join({
     report: () =>
-      JSON.stringify({ ...describeThisReplica(deps), health: describeThisHealth(deps), live: live.report() }),
-    read: (reports) => live.read(reports),
+      JSON.stringify(
+        { ...describeThisReplica(deps), health: describeThisHealth(deps), live: live.report() },
+        // Peers of an earlier release let Postgres read it as JSON.
+        (_, value: unknown) => (typeof value === 'string' ? storableText(value) : value),
+      ),
+    read: (facts) => live.read(facts),
   });
 }
 

@@ -34,9 +34,15 @@ export interface Peers {
 export interface PeerReporter {
   /** JSON. Peers read its member `live` with each heartbeat, and the others when someone wants to see them. */
   report(): string;
-  /** Called with each heartbeat. @param live that member of each running peer that has it, by id of the process. */
-  read(live: ReadonlyMap<string, string>): void;
+  /** Called with each heartbeat. @param facts the reports of running peers with that member, by id of the process. */
+  read(facts: ReadonlyMap<string, string>): void;
 }
+
+/**
+ * For Postgres and SQLite: the report of a process may have the member `live`. Databases only compare reports as text,
+ * because one that a database can't read as JSON would fail the heartbeats of all peers.
+ */
+export const MAY_HAVE_LIVE = `facts LIKE '%"live":%'`;
 
 export interface SeenReplica {
   readonly id: string;

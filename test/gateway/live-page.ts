@@ -6,6 +6,8 @@ export class LivePage {
   readonly ids: string[] = [];
   readonly models = new Set<string>();
   readonly samples: { readonly shown: number; readonly total: number }[] = [];
+  /** Seconds of the gateway that have passed: it has sent all samples of before. */
+  seconds = 0;
   ended = false;
   readonly #end = new AbortController();
 
@@ -32,6 +34,7 @@ export class LivePage {
       const events = (text + chunk).split('\n\n');
       text = events.pop() ?? '';
       for (const event of events) {
+        if (event === ': ') this.seconds += 1;
         const data = event.slice(event.indexOf('{'));
         if (event.startsWith('event: request')) {
           const { id, model } = JSON.parse(data);

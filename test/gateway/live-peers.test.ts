@@ -27,9 +27,9 @@ class Processes {
     for (const [id, peers] of this.#joined) {
       if (ids.length > 0 && !ids.includes(id)) continue;
       peers.read(new Map([...this.#reports].filter(([peer]) => peer !== id)));
-      const report = peers.report();
-      if (report === undefined) this.#reports.delete(id);
-      else this.#reports.set(id, JSON.stringify(report));
+      const live = peers.report();
+      if (live === undefined) this.#reports.delete(id);
+      else this.#reports.set(id, JSON.stringify({ live }));
     }
   }
 
@@ -40,7 +40,7 @@ class Processes {
 
   /** Requests that are in reports. */
   get reported(): number {
-    return [...this.#reports.values()].reduce((sum, text) => sum + JSON.parse(text).requests.length, 0);
+    return [...this.#reports.values()].reduce((sum, text) => sum + JSON.parse(text).live.requests.length, 0);
   }
 
   /** Bytes of all reports. */
@@ -182,7 +182,8 @@ describe('live requests of several processes', () => {
     const peers = new LivePeers(live);
     const reader = new TestReader(live);
     const odd = ['', '{', '[]', '{"readers":1}', '{"readers":[{"id":"x"}],"totals":{},"requests":[]}'];
-    peers.read(new Map(odd.map((text, index) => [String(index), text])));
+    const reports = [...odd, ...odd.map((text) => `{"live":${text}}`), '"live":'];
+    peers.read(new Map(reports.map((text, index) => [String(index), text])));
     assert.equal(peers.report()?.readers.length, 1);
     reader.remove();
   });

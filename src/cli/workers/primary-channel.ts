@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
 import type { Ledger } from '../../gateway/accounting/ledger.ts';
 import type { Metrics } from '../../gateway/accounting/metrics.ts';
@@ -6,6 +7,9 @@ import type { Io } from '../io.ts';
 
 /** Signals reach all processes of a terminal or a service. The primary tells its workers when to stop. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
+
+/** Milliseconds for the metrics of all workers. The primary waits a shorter time for each. */
+const COLLECT_MS = 2_000;
 
 /** How a worker must stop. */
 export interface StopOrder {
@@ -54,7 +58,7 @@ export class PrimaryChannel {
   /** This worker accepts requests. */
   serving({ metrics, ledger, signIns }: Served): void {
     this.#metrics = metrics;
-    metrics.ofAllWorkers = () => this.#collectMetrics();
+    metrics.ofAllWorkers = () => this.#collectMetrics(metrics);
     this.#signIns = signIns;
     signIns.tellWorkers = (of) => send({ type: 'sign-in', of });
     // Node ends a worker whose primary has ended.
@@ -62,13 +66,15 @@ export class PrimaryChannel {
     send({ type: 'ready' });
   }
 
-  #collectMetrics(): Promise<readonly string[]> {
+  /** The metrics of all workers, or those of this one if the primary does not answer. */
+  async #collectMetrics(own: Metrics): Promise<readonly string[]> {
     this.#number += 1;
     const number = this.#number;
-    return new Promise((resolve) => {
-      this.#collecting.set(number, resolve);
-      send({ type: 'collect', number });
-    });
+    const all = new Promise<readonly string[]>((resolve) => this.#collecting.set(number, resolve));
+    send({ type: 'collect', number, subject: 'metrics' });
+    const found = await Promise.race([all, sleep(COLLECT_MS, undefined, { ref: false })]);
+    this.#collecting.delete(number);
+    return found ?? [await own.toJson()];
   }
 
   /** The process may end. Hands over its metrics. */
@@ -83,9 +89,7 @@ export class PrimaryChannel {
     if (!success) return;
     switch (message.type) {
       case 'collected':
-        this.#collecting.get(message.number)?.(message.texts);
-        this.#collecting.delete(message.number);
-        return;
+        return this.#collecting.get(message.number)?.(message.texts);
       case 'collect':
         return void this.#sendOwn(message.number);
       case 'sign-in':

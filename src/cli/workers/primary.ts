@@ -186,7 +186,7 @@ export class Primary {
     this.#number += 1;
     const number = this.#number;
     const own = new Promise<string>((resolve) => this.#collecting.set(number, resolve));
-    this.#send(id, { type: 'collect', number });
+    this.#send(id, { type: 'collect', number, subject: 'metrics' });
     const found = await Promise.race([own, sleep(COLLECT_MS, undefined, { ref: false })]);
     this.#collecting.delete(number);
     if (found !== undefined) this.#metrics.said(id, found);

@@ -28,6 +28,9 @@ const liveReport = z.object({
   requests: z.array(z.object({ numbers: byReader, request: schemas.request })),
 });
 
+/** That member of the report of a process about itself. Another release may write it in another way. */
+const withLive = z.object({ live: liveReport });
+
 export type LiveReport = z.infer<typeof liveReport>;
 type Reader = z.infer<typeof reader>;
 
@@ -77,11 +80,11 @@ export class LivePeers {
     };
   }
 
-  /** @param reports of the peers that have one, by id of the process, as JSON. Another release may write them in another way. */
-  read(reports: ReadonlyMap<string, string>): void {
+  /** @param facts the reports of peers about themselves, by id of the process. Those that can't be read are left out. */
+  read(facts: ReadonlyMap<string, string>): void {
     const readers = new Map<string, Reader>();
-    for (const [peer, text] of reports) {
-      const { data: report } = liveReport.safeParse(parseJson(text));
+    for (const [peer, text] of facts) {
+      const report = withLive.safeParse(parseJson(text)).data?.live;
       if (report === undefined) continue;
       for (const each of report.readers) readers.set(each.id, each);
       for (const own of this.#own.values()) receive(own, peer, report);

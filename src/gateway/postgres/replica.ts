@@ -298,14 +298,15 @@ export class Replica implements SharedState {
 
   /** @returns the number of the last change. */
   async #readChanges(): Promise<number> {
-    const read = () =>
-      this.#control.call(DEADLINE.poll, (sql) => readChanges(sql, this.#outbox.replica, this.#failoverSign));
-    const seen = await read().catch((thrown: unknown) => {
+    const read = (sign: FailoverSign) =>
+      this.#control.call(DEADLINE.poll, (sql) => readChanges(sql, this.#outbox.replica, sign));
+    const seen = await read(this.#failoverSign).catch(async (thrown: unknown) => {
       if (thrown instanceof Unavailable || this.#failoverSign === 'start') throw thrown;
       // The first read may have failed for another reason. The second one then fails for it, too.
+      const changes = await read('start');
       this.#failoverSign = 'start';
       this.#input.log.info({ error: this.#text(thrown) }, 'a failover is noticed by the start of the server');
-      return read();
+      return changes;
     });
     const { last, peers, server, windowsInDemand, ratesInDemand, live } = seen;
     this.#reporter?.read(live);

@@ -1,15 +1,12 @@
 import { hostname } from 'node:os';
 import { windowId } from '../limits/lease.ts';
-import type { SeenReplica } from '../shared-state.ts';
+import { MAY_HAVE_LIVE, type SeenReplica } from '../shared-state.ts';
 import { SCHEMA, type Sql } from './postgres-connection.ts';
 import { POSTGRES_LEASES } from './postgres-leases.ts';
-import { POSTGRES } from './postgres-tables.ts';
 
 /** For how long a replica that ended without a word is listed. */
 const LISTED = '5 minutes';
 
-/** Read with each heartbeat of a peer. */
-const LIVE_REPORT = POSTGRES.member('r.facts', 'live');
 /** Peers of the replica `$1` whose heartbeats arrive. */
 const LIVE_PEERS = `FROM ${SCHEMA}.replicas r WHERE ${POSTGRES_LEASES.live} AND r.id <> $1`;
 
@@ -24,7 +21,7 @@ export interface Changes {
   /** The windows of budgets of which another replica needs more, by `windowId`, and such rates. */
   readonly windowsInDemand: ReadonlySet<string>;
   readonly ratesInDemand: ReadonlySet<string>;
-  /** The member `live` of the reports of running peers that have one. */
+  /** The reports of running peers that have the member `live`. */
   readonly live: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +47,7 @@ export async function readChanges(sql: Sql, replica: string, sign: FailoverSign)
       (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
         WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
       (SELECT count(*) ${LIVE_PEERS}) AS peers,
-      (SELECT json_object_agg(id, ${LIVE_REPORT}) ${LIVE_PEERS} AND ${LIVE_REPORT} IS NOT NULL) AS live,
+      (SELECT json_object_agg(id, facts) ${LIVE_PEERS} AND ${MAY_HAVE_LIVE}) AS live,
       ${SERVER[sign]} AS server`,
     [replica],
   );

@@ -178,8 +178,12 @@ function toJson(value: Stored): string {
   const json = quoteJson(value);
   // Most texts need no escape.
   if (json.length === value.length + 2) return json;
-  // Postgres stores no U+0000, in JSON neither, and no half of a pair.
-  return JSON.stringify(value.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', ''));
+  return JSON.stringify(storableText(value));
+}
+
+/** Postgres stores no U+0000, in JSON neither, and no half of a pair. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', '');
 }
 
 /** The fields of a row. Those without a value in the database are absent. */

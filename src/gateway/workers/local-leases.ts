@@ -27,9 +27,9 @@ import {
 import type { SharedRates } from '../limits/rate-share.ts';
 import { MINUTE_MS } from '../limits/sliding-minute.ts';
 import { ServerHealth } from '../servers/server-health.ts';
-import type { PeerReporter, SeenReplica, SharedLimits } from '../shared-state.ts';
+import { MAY_HAVE_LIVE, type PeerReporter, type SeenReplica, type SharedLimits } from '../shared-state.ts';
 import { isDamaged, openDatabase, waitForOthers } from '../state/state-database.ts';
-import { PreparedStatements, run, runSteps, SQLITE, type Steps } from '../state/steps.ts';
+import { PreparedStatements, run, runSteps, type Steps } from '../state/steps.ts';
 import { transaction } from '../state/transaction.ts';
 
 /** Milliseconds between two heartbeats, and after which the demand of peers is noticed. */
@@ -141,7 +141,7 @@ interface Heartbeat {
   /** Of which windows and rates a peer needs more. */
   readonly windows: ReadonlySet<string>;
   readonly rates: ReadonlySet<string>;
-  /** The member `live` of the reports of running peers that have one. */
+  /** The reports of running peers that have the member `live`. */
   readonly live: ReadonlyMap<string, string>;
 }
 
@@ -336,16 +336,15 @@ export class LocalLeases implements SharedLimits, LeaseStore {
     const inDemand = `wanted_at > ${LOCAL.before(DEMAND_MS)}`;
     const windows = yield* run(`SELECT budget, start_at FROM budget_windows WHERE ${inDemand}`);
     const rates = yield* run(`SELECT rate FROM rate_leases WHERE ${inDemand} AND replica <> ?1`, own);
-    const report = SQLITE.member('facts', 'live');
     const live = yield* run(
-      `SELECT id, ${report} AS live FROM replicas r WHERE ${LOCAL.live} AND id <> ?1 AND ${report} IS NOT NULL`,
+      `SELECT id, facts FROM replicas r WHERE ${LOCAL.live} AND id <> ?1 AND ${MAY_HAVE_LIVE}`,
       own,
     );
     return {
       lost,
       windows: new Set(windows.map(({ budget, start_at }) => windowId(String(budget), Number(start_at)))),
       rates: new Set(rates.map(({ rate }) => String(rate))),
-      live: new Map(live.map(({ id, live }) => [String(id), String(live)])),
+      live: new Map(live.map(({ id, facts }) => [String(id), String(facts)])),
     };
   }
 

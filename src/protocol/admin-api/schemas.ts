@@ -128,7 +128,12 @@ export const issuedKey = z.object({ key, secret: z.string() });
 
 const limit = z.coerce.number().int().min(1).max(200).default(50);
 const cursor = z.string().max(200).optional();
-const filter = z.string().max(300).optional();
+const filter = z
+  .string()
+  .max(300)
+  .regex(/^\P{Cc}*$/u)
+  .meta({ expected: 'text without control characters' })
+  .optional();
 /** ISO 8601, a date in `tz`, or a duration before now such as `7d`. */
 const moment = z.string().max(40).optional();
 

@@ -89,6 +89,40 @@ describe('gateways that share a state in Postgres', () => {
     }
   });
 
+  it('reports that Postgres can’t read as JSON: key changes and live requests reach all, and leases are renewed', async () => {
+    await fleet.configure({ admin: true });
+    // Peers of an earlier release, or broken ones.
+    const facts = ['{"live":{', '{"live":{"readers":[{"filter":{"model":"\\u0000"}}]}}', '{"live":"\\ud83d"}'];
+    for (const [index, each] of facts.entries())
+      await query(
+        fleet.url,
+        `INSERT INTO svc.replicas (id, name, seen_at, facts) VALUES ('${index}', 'x', now() + interval '1 day', '${each}')`,
+      );
+    const [first, second] = await Promise.all([fleet.harness.serve(), fleet.harness.serve()]);
+    const call = (path: string, signal?: AbortSignal) =>
+      fetch(first.url + path, {
+        headers: { authorization: `Bearer ${KEY}` },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const page = await LivePage.open(call);
+    try {
+      const key = await fleet.createKey('k', ...BUDGET);
+      for (const each of [first, second]) await untilEqual('the key is known', () => fleet.status(each, key), 200);
+      const sent = new Set<string>();
+      await until('the page shows a request of the other', async () => {
+        const answer = await fleet.harness.send(second.url, { model: 'up/m' }, KEY);
+        await answer.text();
+        sent.add(answer.headers.get('x-request-id') ?? '');
+        return page.ids.some((id) => sent.has(id));
+      });
+    } finally {
+      page.close();
+    }
+    for (const odd of ['%00', 'a%0Ab', '%7F', '%C2%85']) {
+      assert.equal((await call(`/admin/v1/requests/live?model=${odd}`, AbortSignal.timeout(10_000))).status, 400, odd);
+    }
+  });
+
   it('budgets: many requests at once at gateways that have just started all wait for their share', async () => {
     const key = await fleet.createKey('k', '--budget', '1', '--mode', 'hard');
     const all = await Promise.all([fleet.harness.serve(), fleet.harness.serve(), fleet.harness.serve()]);

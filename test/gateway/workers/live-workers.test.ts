@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { LivePage } from '../live-page.ts';
 import { until } from '../until.ts';
 import { WORKERS, WorkersHarness } from './workers-harness.ts';
@@ -72,6 +74,27 @@ describe('live requests of svc serve --workers', () => {
     await untilShown([await open()], after);
   });
 
+  it('reports that are no JSON, or JSON that databases can’t read: pages see the requests of all workers', async () => {
+    const file = new DatabaseSync(join(dirname(harness.serve.database), 'gateway-leases.db'), { timeout: 10_000 });
+    try {
+      const add = file.prepare('INSERT OR REPLACE INTO replicas (id, seen_at, facts) VALUES (?, ?, ?)');
+      const heartbeats = () => {
+        const now = process.hrtime.bigint() / 1_000_000n;
+        add.run('broken', now, '{"live":{');
+        add.run('odd', now, '{"live":{"readers":[{"filter":{"model":"\\u0000\\ud83d"}}]}}');
+      };
+      const beating = setInterval(heartbeats, 500);
+      try {
+        heartbeats();
+        await untilShown([await open()], await harness.pids());
+      } finally {
+        clearInterval(beating);
+      }
+    } finally {
+      file.close();
+    }
+  });
+
   it('a page is shown at most 50 requests a second of all workers, and the number of all', async () => {
     const page = await open();
     await untilShown([page], await harness.pids());
@@ -86,12 +109,16 @@ describe('live requests of svc serve --workers', () => {
       );
     });
     const counted = () => page.ids.length + page.samples.reduce((sum, { shown, total }) => sum + total - shown, 0);
+    // Requests of before that were not shown are in the sample of their second.
+    const then = page.seconds;
+    await until('their samples are there', () => page.seconds >= then + 2);
     const before = counted();
+    const samples = page.samples.length;
     let sent = 0;
     await until('there were more requests than are shown', async () => {
       sent += 150;
       await Promise.all(Array.from({ length: 150 }, () => harness.ask('up/none')));
-      return page.samples.length > 0;
+      return page.samples.length > samples;
     });
     await until('all requests were counted', () => counted() >= before + sent);
     assert.equal(counted(), before + sent);

@@ -62,6 +62,33 @@ describe('svc serve --workers', () => {
     assert.match(metrics, /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} 30\n/);
   });
 
+  /** The first process keeps its release when the workers are updated. */
+  const earlierPrimary = (query = '') => {
+    harness.nodeArgs = ['--import', new URL(`earlier-primary.mjs${query}`, import.meta.url).href];
+  };
+
+  it('/metrics of workers whose first process is of an earlier release: has the sums of all', async () => {
+    earlierPrimary();
+    const gateway = await serve();
+    for (let sent = 0; sent < 12; sent += 1) assert.equal(await status(gateway, KEY), 200);
+    await untilEqual(
+      'requests of all are counted',
+      async () => {
+        const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+        return /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} (\d+)\n/.exec(metrics)?.[1];
+      },
+      '12',
+    );
+  });
+
+  it('/metrics of workers whose first process does not answer: has those of the worker', async () => {
+    earlierPrimary('?silent');
+    const gateway = await serve();
+    const response = await fetch(`${gateway.url}/metrics`);
+    assert.equal(response.status, 200);
+    assert.match(await response.text(), /^svc_gateway_requests_active \d+$/m);
+  });
+
   it('counters and histograms: count requests of workers that were killed or replaced', async () => {
     const gateway = await serve();
     const count = async (name: string): Promise<number> => {
@@ -250,9 +277,10 @@ describe('svc serve --workers', () => {
     going = false;
     await Promise.all(clients);
     assert.deepEqual(failed, []);
-    const after = workers(gateway);
-    assert.equal(after.length, WORKERS);
-    assert.ok(after.every((pid) => !before.includes(pid)));
+    await until('all workers are new ones', () => {
+      const after = workers(gateway);
+      return (after.length === WORKERS && after.every((pid) => !before.includes(pid))) || after;
+    });
   });
 
   it('SIGUSR2 while the workers start: they are replaced when all are started', async () => {
