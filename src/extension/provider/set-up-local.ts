@@ -161,7 +161,9 @@ class SetUp {
         if (isOwn(terminal)) this.#ended.add(execution.commandLine.value.trim());
       }),
       vscode.window.onDidCloseTerminal((terminal) => {
-        if (isOwn(terminal)) this.#ended.add('');
+        if (!isOwn(terminal)) return;
+        this.#ended.add('');
+        for (const [name, each] of this.#terminals) if (each === terminal) this.#terminals.delete(name);
       }),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document === vscode.window.activeTextEditor?.document) this.#typing = true;
