@@ -200,3 +200,12 @@ export function installOllama(platform: NodeJS.Platform, hasBrew: boolean): stri
   if (platform === 'win32') return 'winget install --id Ollama.Ollama -e';
   return hasBrew ? 'brew install ollama' : undefined;
 }
+
+/** The editor and its terminals keep their PATH on Windows, so they lack the folder of an Ollama installed since. */
+export function pathWithOllama(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): { readonly PATH: string } | undefined {
+  const { PATH = '', LOCALAPPDATA } = env;
+  return platform === 'win32' && LOCALAPPDATA ? { PATH: `${PATH};${LOCALAPPDATA}\\Programs\\Ollama` } : undefined;
+}
