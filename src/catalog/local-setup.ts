@@ -18,6 +18,8 @@ interface LocalModel {
   readonly name: string;
   /** GB of the download from Ollama. */
   readonly size: number;
+  /** GB of the file of `hf`, if it differs. */
+  readonly hfSize?: number;
   readonly license: string;
   readonly ollama: string;
   /** The repository for `llama-server -hf`. */
@@ -30,16 +32,21 @@ interface LocalModel {
 
 const APACHE = 'Apache 2.0';
 
-const coder = (size: string, gb: number, cache: number): LocalModel => ({
+const coder = (size: string, gb: number, hfSize: number, cache: number): LocalModel => ({
   name: `Qwen2.5-Coder ${size}`,
   size: gb,
+  hfSize,
   license: APACHE,
   ollama: `qwen2.5-coder:${size.toLowerCase()}-base`,
   hf: `ggml-org/Qwen2.5-Coder-${size}-Q8_0-GGUF`,
   cache,
 });
 
-const CODERS = { '0.5B': coder('0.5B', 0.5, 7), '1.5B': coder('1.5B', 1, 15), '7B': coder('7B', 4.7, 30) } as const;
+const CODERS = {
+  '0.5B': coder('0.5B', 0.5, 0.5, 7),
+  '1.5B': coder('1.5B', 1, 1.65, 15),
+  '7B': coder('7B', 4.7, 8.1, 30),
+} as const;
 
 const sweep = (size: string, gb: number, cache: number): LocalModel => ({
   name: `Sweep Next-Edit ${size}`,
@@ -72,6 +79,7 @@ const AGENTS: readonly LocalModel[] = [
   {
     name: 'gpt-oss 20B',
     size: 14,
+    hfSize: 12.1,
     license: APACHE,
     ollama: 'gpt-oss:20b',
     hf: 'ggml-org/gpt-oss-20b-GGUF',
@@ -117,14 +125,16 @@ export function planLocalModels(machine: Machine, program: LocalProgram, shell: 
   const memory = gpu && !unified ? gpu.memory * USABLE.gpu : machine.memory * USABLE[gpu ? 'unified' : 'processor'];
   const slow = gpu === undefined;
   const size = slow ? (machine.cores < 8 ? '0.5B' : '1.5B') : memory < 32 ? '1.5B' : '7B';
-  const completion = CODERS[size];
+  const fileOf = (model: LocalModel) => (program === 'ollama' ? model : { ...model, size: model.hfSize ?? model.size });
+  const completion = fileOf(CODERS[size]);
   const nextEdit = slow ? sweep('0.5B', 0.5, 7) : sweep('1.5B', 1.6, 15);
   // Ollama gives all models the same window.
   const others = (window: number) => {
     const own = program === 'ollama' ? window : SMALL_WINDOW;
     return neededMemory(completion, own) + neededMemory(nextEdit, own);
   };
-  const agent = AGENTS.filter(({ needsGpu }) => !(needsGpu && slow))
+  const agent = AGENTS.map(fileOf)
+    .filter(({ needsGpu }) => !(needsGpu && slow))
     .flatMap((model) => WINDOWS.map((window) => ({ model, window })))
     .find(({ model, window }) => neededMemory(model, window) + others(window) <= memory);
   const window = agent?.window ?? SMALL_WINDOW;
@@ -158,11 +168,11 @@ const PORTS: Readonly<Record<LocalUse, number>> = { completion: 8012, nextEdit: 
 function fromLlamaServer(use: LocalUse, { name, hf }: LocalModel, window: number): Served {
   const id = name.toLowerCase().replaceAll(' ', '-');
   const port = PORTS[use];
-  const own =
-    use === 'chat' ? '--cache-type-k q8_0 --cache-type-v q8_0 --jinja' : '--cache-reuse 256 --ubatch-size 1024';
+  const own = use === 'chat' ? '--jinja' : '--cache-reuse 256 --ubatch-size 1024';
+  const cache = '--flash-attn on --cache-type-k q8_0 --cache-type-v q8_0';
   return {
     id,
-    command: `llama-server -hf ${hf} --alias ${id} --port ${port} --ctx-size ${window} --parallel 1 --flash-attn on ${own}`,
+    command: `llama-server -hf ${hf} --alias ${id} --port ${port} --ctx-size ${window} --parallel 1 ${cache} ${own}`,
     baseURL: `http://127.0.0.1:${port}/v1`,
   };
 }
@@ -189,4 +199,13 @@ export function installOllama(platform: NodeJS.Platform, hasBrew: boolean): stri
   if (platform === 'linux') return 'curl -fsSL https://ollama.com/install.sh | sh';
   if (platform === 'win32') return 'winget install --id Ollama.Ollama -e';
   return hasBrew ? 'brew install ollama' : undefined;
+}
+
+/** The editor and its terminals keep their PATH on Windows, so they lack the folder of an Ollama installed since. */
+export function pathWithOllama(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): { readonly PATH: string } | undefined {
+  const { PATH = '', LOCALAPPDATA } = env;
+  return platform === 'win32' && LOCALAPPDATA ? { PATH: `${PATH};${LOCALAPPDATA}\\Programs\\Ollama` } : undefined;
 }

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { editDialect } from '../../src/catalog/edit-ability.ts';
 import { findTemplate } from '../../src/catalog/fim-ability.ts';
-import { installOllama, type LocalProgram, type Machine, planLocalModels } from '../../src/catalog/local-setup.ts';
+import {
+  installOllama,
+  type LocalProgram,
+  type Machine,
+  pathWithOllama,
+  planLocalModels,
+} from '../../src/catalog/local-setup.ts';
 
 const card = (memory: number) => ({ name: 'RTX', memory });
 const MACHINES: readonly (readonly [name: string, machine: Machine, chat: string | undefined, window: number])[] = [
@@ -69,8 +75,29 @@ describe('models that fit a machine', () => {
     assert.equal(models[0]?.name, 'Qwen2.5-Coder 1.5B', 'without a graphics card, a larger model is too slow');
     assert.equal(new Set(models.map(({ baseURL }) => baseURL)).size, 3);
     for (const { command } of models)
-      assert.match(command, /^llama-server -hf \S+ .*--ctx-size \d+ --parallel 1 --flash-attn on/);
-    assert.match(models[2]?.command ?? '', /--ctx-size 32768 .*--cache-type-k q8_0 --cache-type-v q8_0 --jinja$/);
+      assert.match(
+        command,
+        /^llama-server -hf \S+ .*--ctx-size \d+ --parallel 1 --flash-attn on --cache-type-k q8_0 --cache-type-v q8_0 /,
+      );
+    assert.match(models[2]?.command ?? '', /--ctx-size 32768 .* --jinja$/);
+  });
+
+  it('local set-up: sizes and the choice for llama.cpp are those of its files', () => {
+    const plan = (program: LocalProgram, memory: number) =>
+      planLocalModels({ memory: 64, cores: 16, gpu: card(memory) }, program, '/bin/bash').models.map(
+        ({ name, size }) => [name, size] as const,
+      );
+    assert.deepEqual(plan('llamacpp', 51.5)[0], ['Qwen2.5-Coder 7B', 8.1]);
+    assert.deepEqual(plan('ollama', 51.5)[0], ['Qwen2.5-Coder 7B', 4.7]);
+    assert.deepEqual(plan('llamacpp', 25.7)[2], ['gpt-oss 20B', 12.1]);
+  });
+
+  it('local set-up: on Windows, an Ollama that was installed since the editor started is found', () => {
+    const env = { PATH: 'C:\\Windows', LOCALAPPDATA: 'C:\\Users\\Jörg\\AppData\\Local' };
+    assert.deepEqual(pathWithOllama(env, 'win32'), {
+      PATH: 'C:\\Windows;C:\\Users\\Jörg\\AppData\\Local\\Programs\\Ollama',
+    });
+    assert.equal(pathWithOllama(env, 'linux'), undefined, 'the PATH of the shell stays');
   });
 
   it('local set-up: Ollama is installed by one command where there is one', () => {

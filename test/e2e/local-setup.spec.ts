@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -16,12 +16,19 @@ describe('local models from zero', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-ollama-'));
     const script = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, 'fake-ollama.cjs')}' "$@"\n`;
-    writeFileSync(join(folder, 'ollama'), script, { mode: 0o755 });
+    writeFileSync(join(folder, 'later'), script, { mode: 0o755 });
+    // An installer whose program is there before it has ended.
+    const installer = `ln -s '${folder}/later' '${folder}/ollama'; until [ -e '${folder}/go' ]; do sleep 0.1; done`;
+    writeFileSync(join(folder, 'curl'), `#!/bin/sh\necho "${installer}"\n`, { mode: 0o755 });
     harness = await startVSCodeHarness({
       config: {},
-      environment: { PATH: `${folder}${delimiter}${process.env.PATH}`, FAKE_OLLAMA: folder },
+      environment: { PATH: ['.', folder, process.env.PATH].join(delimiter), FAKE_OLLAMA: folder },
       settings: { 'terminal.integrated.gpuAcceleration': 'off', 'terminal.integrated.defaultProfile.linux': 'bash' },
     });
+    // A repository with programs of these names, and a PATH that has the folder of the shell.
+    for (const name of ['ollama', 'curl']) {
+      writeFileSync(join(harness.workspace, name), `#!/bin/sh\ntouch '${folder}/foreign'\n`, { mode: 0o755 });
+    }
     page = await harness.open();
     await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).waitFor();
   });
@@ -30,6 +37,34 @@ describe('local models from zero', () => {
     const pid = join(folder, 'pid');
     if (existsSync(pid)) end(Number(readFileSync(pid, 'utf8')));
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('local models: after an installation the models are set up when its command has ended; the plan leads to an address', async () => {
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
+    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await rows.filter({ hasText: 'Install Ollama in the terminal' }).click();
+    await waitUntil('the installer to run', () => existsSync(join(folder, 'ollama')), Boolean);
+    assert.equal(await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).count(), 0);
+    writeFileSync(join(folder, 'go'), '');
+    await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
+    await page.locator('.quick-input-titlebar [aria-label="Enter an address…"]').click();
+    // The form takes the focus, which closes a list.
+    await page.frameLocator('iframe.webview').frameLocator('#active-frame').locator('#name:focus').waitFor();
+    assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
+  });
+
+  it('local models: a program that is installed elsewhere is offered, without leaving the list', async () => {
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    renameSync(join(folder, 'ollama'), join(folder, 'hidden'));
+    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
+    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await rows.filter({ hasText: 'Get Ollama' }).waitFor();
+    renameSync(join(folder, 'hidden'), join(folder, 'ollama'));
+    await rows.filter({ hasText: 'Set up models…' }).waitFor();
+    await rows.filter({ hasText: 'Enter an address…' }).waitFor();
+    await page.keyboard.press('Escape');
+    await rows.first().waitFor({ state: 'hidden' });
   });
 
   it('local models: from no configuration to the first completion in three clicks, with the exact commands before', async () => {
@@ -53,6 +88,7 @@ describe('local models from zero', () => {
     await showsGhost(page, 'sum / numbers.length;');
     await screenshot(page, 'local-setup-first-completion');
     await page.keyboard.press('Tab');
+    assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
     await page.locator('.view-line', { hasText: 'return sum / numbers.length;' }).waitFor();
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     const models = commands.slice(1).map((command) => command.replace('ollama pull ', ''));

@@ -36,7 +36,7 @@ export class ProviderDialogs implements vscode.Disposable {
   async addLocal(): Promise<void> {
     const choice = await pickLocalModel(this.#deps);
     if (choice?.kind === 'form') this.add();
-    if (choice?.kind === 'plan') await setUpLocalModels(this.#deps, choice.programs);
+    if (choice?.kind === 'plan') await setUpLocalModels(this.#deps, choice.programs, () => this.add());
     if (choice?.kind !== 'use') return;
     try {
       await saveProvider(this.#deps, choice.form);

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { findProgram } from '../../base/run-git.ts';
 import { installOllama, type LocalProgram } from '../../catalog/local-setup.ts';
 import { providerPresets } from '../../catalog/presets.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
@@ -7,6 +6,7 @@ import type { FoundServer } from '../../protocol/provider-dialog.ts';
 import { globalFile } from '../configuration/files.ts';
 import { withoutIcons } from '../foreign-text.ts';
 import type { ProviderDialogDeps } from './dialog.ts';
+import { hasProgram, openTerminal, shellReady } from './local-terminal.ts';
 import { findServers } from './provider-draft.ts';
 
 /** The user's choice. `plan`: models are downloaded and served. */
@@ -25,11 +25,12 @@ const SERVERS: readonly (readonly [name: string, page: string])[] = [
 /** Milliseconds after which an installation is looked for again. */
 const LOOK_AGAIN_MS = 2_000;
 
-type Item = vscode.QuickPickItem & { readonly run: () => LocalChoice | 'again' | 'stay' };
+type Item = vscode.QuickPickItem & { readonly run: () => LocalChoice | 'again' | 'stay' | vscode.Terminal };
 
 /**
  * Lists the model servers that answer on this machine, so that one is used with one press. Without one, models are set
- * up with an installed program; without that, the list shows how to get one. @returns undefined if the list was closed.
+ * up with an installed program; without that, the list shows how to get one. An installer may still run when its program
+ * can be found: models are set up when its command has ended, or with one press. @returns undefined if the list was closed.
  */
 export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | undefined> {
   const pick = vscode.window.createQuickPick<Item>();
@@ -38,14 +39,15 @@ export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | 
   pick.title = t('Use a model on this machine');
   pick.ignoreFocusOut = true;
   let again: NodeJS.Timeout | undefined;
+  let installer: vscode.Terminal | undefined;
   return new Promise((resolve) => {
     const finish = (choice: LocalChoice) => {
       resolve(choice);
       pick.hide();
     };
-    const look = async (inBackground: boolean) => {
+    const look = async (why: 'first' | 'again' | 'background') => {
       clearTimeout(again);
-      if (!inBackground) {
+      if (why !== 'background') {
         pick.busy = true;
         pick.placeholder = t('Looking for model servers on this machine…');
         pick.items = [enterAddress()];
@@ -56,48 +58,62 @@ export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | 
       pick.busy = false;
       const programs = installedPrograms(found);
       const serving = found.filter(({ models }) => models > 0);
-      if (serving.length === 0 && programs.length > 0) {
+      if (serving.length === 0 && programs.length > 0 && why === 'first') {
         finish({ kind: 'plan', programs });
         return;
       }
-      if (serving.length === 0) again = setTimeout(() => void look(true), LOOK_AGAIN_MS);
-      if (serving.length === 0 && inBackground) return;
       pick.placeholder = headingOf(serving);
-      const taken = [...(deps.models.settings?.providers.keys() ?? [])];
-      pick.items =
-        serving.length > 0
-          ? [...serving.map((server) => use(server, taken)), ...setUp(programs), enterAddress()]
-          : withoutServer();
+      if (serving.length > 0) {
+        const taken = [...(deps.models.settings?.providers.keys() ?? [])];
+        const others = setUp(t('Set up other models…'), programs);
+        pick.items = [...serving.map((server) => use(server, taken)), ...others, enterAddress()];
+        return;
+      }
+      again = setTimeout(() => void look('background'), LOOK_AGAIN_MS);
+      const items = [...setUp(t('Set up models…'), installer?.shellIntegration ? [] : programs), ...withoutServer()];
+      // An equal list would lose the row that the user is at.
+      if (items.length !== pick.items.length) pick.items = items;
     };
     pick.onDidAccept(() => {
       const result = pick.selectedItems[0]?.run();
-      if (result === 'again') void look(false);
-      else if (result !== undefined && result !== 'stay') finish(result);
+      if (result === 'again') void look('again');
+      else if (result !== undefined && result !== 'stay') {
+        if ('kind' in result) finish(result);
+        else installer = result;
+      }
     });
+    const hasEnded = (terminal: vscode.Terminal) => {
+      if (terminal !== installer) return;
+      installer = undefined;
+      void look('first');
+    };
+    const listeners = vscode.Disposable.from(
+      vscode.window.onDidEndTerminalShellExecution(({ terminal }) => hasEnded(terminal)),
+      vscode.window.onDidCloseTerminal(hasEnded),
+    );
     pick.onDidHide(() => {
+      listeners.dispose();
       clearTimeout(again);
       closing.abort();
       pick.dispose();
       resolve(undefined);
     });
     pick.show();
-    void look(false);
+    void look('first');
   });
 }
 
 /** The programs that can serve further models, the simplest one first. */
 function installedPrograms(running: readonly FoundServer[]): readonly LocalProgram[] {
-  const has = (name: string) => findProgram(name, process.env, process.platform) !== undefined;
   return [
-    ...(has('ollama') || running.some(({ id }) => id === 'ollama') ? ['ollama' as const] : []),
-    ...(has('llama-server') ? ['llamacpp' as const] : []),
+    ...(hasProgram('ollama') || running.some(({ id }) => id === 'ollama') ? ['ollama' as const] : []),
+    ...(hasProgram('llama-server') ? ['llamacpp' as const] : []),
   ];
 }
 
-function setUp(programs: readonly LocalProgram[]): readonly Item[] {
+function setUp(label: string, programs: readonly LocalProgram[]): readonly Item[] {
   if (programs.length === 0) return [];
-  const label = `$(rocket) ${vscode.l10n.t('Set up other models…')}`;
-  return [{ label, run: () => ({ kind: 'plan', programs }) }];
+  return [{ label: `$(rocket) ${label}`, run: () => ({ kind: 'plan', programs }) }];
 }
 
 function headingOf(found: readonly FoundServer[]): string {
@@ -128,17 +144,17 @@ function installItem(command: string): Item {
     label: `$(terminal) ${vscode.l10n.t('Install Ollama in the terminal')}`,
     detail: command,
     run: () => {
-      const terminal = vscode.window.createTerminal('Ollama');
+      const terminal = openTerminal('Ollama');
       terminal.show();
-      terminal.sendText(command);
-      return 'stay';
+      void shellReady(terminal).then(() => terminal.sendText(command));
+      return terminal;
     },
   };
 }
 
 function withoutServer(): readonly Item[] {
   const { t } = vscode.l10n;
-  const install = installOllama(process.platform, findProgram('brew', process.env, process.platform) !== undefined);
+  const install = installOllama(process.platform, hasProgram('brew'));
   return [
     ...(install === undefined ? [] : [installItem(install)]),
     ...SERVERS.map(

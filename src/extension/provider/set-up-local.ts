@@ -16,6 +16,7 @@ import { errorText } from '../error-text.ts';
 import { showError, showInformation, showProgress, withoutIcons } from '../foreign-text.ts';
 import type { ProviderDialogDeps } from './dialog.ts';
 import { saveModel, saveProvider } from './edit-provider.ts';
+import { openTerminal, shellReady } from './local-terminal.ts';
 import { readMachine } from './machine.ts';
 import { modelsAt } from './provider-draft.ts';
 
@@ -32,7 +33,6 @@ const ICONS: Readonly<Record<LocalUse, string>> = {
 };
 const OLLAMA = 'http://127.0.0.1:11434/v1';
 const LOOK_MS = 500;
-const SHELL_MS = 3_000;
 
 type Item = vscode.QuickPickItem & { readonly model?: PlannedModel };
 
@@ -45,12 +45,16 @@ interface Chosen {
 
 /**
  * Names models that fit this machine with the exact commands, runs them in the terminal when they are accepted, and
- * writes each model to svc.jsonc as soon as its server lists it.
+ * writes each model to svc.jsonc as soon as its server lists it. @param enterAddress for a server elsewhere.
  */
-export async function setUpLocalModels(deps: ProviderDialogDeps, programs: readonly LocalProgram[]): Promise<void> {
+export async function setUpLocalModels(
+  deps: ProviderDialogDeps,
+  programs: readonly LocalProgram[],
+  enterAddress: () => void,
+): Promise<void> {
   const machine = await readMachine();
   const isRunning = (await listed(deps, OLLAMA)) !== undefined;
-  const chosen = await choose(machine, programs, isRunning);
+  const chosen = await choose(machine, programs, isRunning, enterAddress);
   if (chosen === undefined || chosen.models.length === 0) return;
   const { t } = vscode.l10n;
   const options = {
@@ -80,14 +84,20 @@ function describe({ memory, cores, gpu }: Machine): string {
 }
 
 /** Lists what to run. VS Code shows a long command in full below its row. */
-function choose(machine: Machine, programs: readonly LocalProgram[], isRunning: boolean): Promise<Chosen | undefined> {
+function choose(
+  machine: Machine,
+  programs: readonly LocalProgram[],
+  isRunning: boolean,
+  enterAddress: () => void,
+): Promise<Chosen | undefined> {
   const { t } = vscode.l10n;
   const pick = vscode.window.createQuickPick<Item>();
   pick.canSelectMany = true;
   pick.ignoreFocusOut = true;
   const other = { iconPath: new vscode.ThemeIcon('arrow-swap'), tooltip: t('Use the other program') };
   const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: t('Copy the commands') };
-  pick.buttons = programs.length > 1 ? [other, copy] : [copy];
+  const address = { iconPath: new vscode.ThemeIcon('edit'), tooltip: t('Enter an address…') };
+  pick.buttons = programs.length > 1 ? [other, copy, address] : [copy, address];
   let plan: LocalPlan;
   const draw = (program: LocalProgram) => {
     plan = planLocalModels(machine, program, vscode.env.shell);
@@ -101,7 +111,10 @@ function choose(machine: Machine, programs: readonly LocalProgram[], isRunning: 
   return new Promise((resolve) => {
     pick.onDidTriggerButton((button) => {
       if (button === other) draw(plan.program === 'ollama' ? 'llamacpp' : 'ollama');
-      else void vscode.env.clipboard.writeText(pick.items.map(({ detail }) => detail).join('\n'));
+      else if (button === address) {
+        pick.hide();
+        enterAddress();
+      } else void vscode.env.clipboard.writeText(pick.items.map(({ detail }) => detail).join('\n'));
     });
     pick.onDidAccept(() => {
       const models = pick.selectedItems.flatMap(({ model }) => model ?? []);
@@ -161,7 +174,9 @@ class SetUp {
         if (isOwn(terminal)) this.#ended.add(execution.commandLine.value.trim());
       }),
       vscode.window.onDidCloseTerminal((terminal) => {
-        if (isOwn(terminal)) this.#ended.add('');
+        if (!isOwn(terminal)) return;
+        this.#ended.add('');
+        for (const [name, each] of this.#terminals) if (each === terminal) this.#terminals.delete(name);
       }),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document === vscode.window.activeTextEditor?.document) this.#typing = true;
@@ -203,7 +218,7 @@ class SetUp {
   async #until(name: string, command: string, done: () => Promise<boolean>): Promise<void> {
     if (await done()) return;
     this.#ended.clear();
-    const terminal = this.#terminals.get(name) ?? vscode.window.createTerminal(name);
+    const terminal = this.#terminals.get(name) ?? openTerminal(name);
     this.#terminals.set(name, terminal);
     terminal.show(true);
     await shellReady(terminal);
@@ -239,20 +254,6 @@ class SetUp {
     await saveModel(this.#deps, target, KEYS[model.use], ref);
     await models.use(model.use, ref);
   }
-}
-
-/** A shell echoes a text twice that comes before its prompt. Without VS Code's integration it is given some time. */
-function shellReady(terminal: vscode.Terminal): Promise<void> {
-  if (terminal.shellIntegration) return Promise.resolve();
-  return new Promise((resolve) => {
-    const started = vscode.window.onDidChangeTerminalShellIntegration((event) => event.terminal === terminal && stop());
-    const timer = globalThis.setTimeout(() => stop(), SHELL_MS);
-    const stop = () => {
-      started.dispose();
-      clearTimeout(timer);
-      resolve();
-    };
-  });
 }
 
 /** The kind of a second server is not known from its id. */
