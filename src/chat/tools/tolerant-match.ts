@@ -130,7 +130,7 @@ export function leavesOutCode(line: string): boolean {
   return text.length < 100 && ELISION.test(text) && /\b(?:existing|rest|remaining|unchanged|omitted)\b/.test(text);
 }
 
-/** Both texts leave out the same lines: those of the file stay. */
+/** Both texts leave out the same lines: those of the file stay. Parts that do not change show where the others are. */
 function matchElided(
   text: string,
   lines: readonly Line[],
@@ -140,12 +140,17 @@ function matchElided(
   const [before, after] = [segmentsOf(wanted), segmentsOf(replacement)];
   if (before.length < 2 || before.length !== after.length) return undefined;
   let match: TolerantMatch | undefined;
+  let end = 0;
   for (const [index, part] of before.entries()) {
     const fresh = after[index] ?? '';
-    if (part === fresh) continue;
-    if ((part.match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
+    const size = (part.match(/[\p{L}\p{N}]/gu) ?? []).length;
+    // Brackets alone do not tell a place.
+    if (part === fresh && size === 0) continue;
+    if (part !== fresh && size < LEAST) return undefined;
     const next = matchLines(text, lines, part, fresh);
-    if (next === undefined || (match && next.start < match.end)) return undefined;
+    if (next === undefined || next.start < end) return undefined;
+    end = next.end;
+    if (part === fresh) continue;
     match = match
       ? {
           start: match.start,
