@@ -55,9 +55,10 @@ export function matchTolerantly(
   const known = new Set(lines.map((line) => line.text));
   let pair: Pair = [wanted, replacement];
   for (const clean of CLEANERS) {
-    const before = pair;
-    pair = clean(pair, path);
-    if (clean !== asIs && pair[0] === before[0]) continue;
+    const next = clean(pair, path);
+    // The replacement alone is never cleaned: it may have such lines on purpose.
+    if (clean !== asIs && next[0] === pair[0]) continue;
+    pair = next;
     if ((pair[0].match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
     const match =
       matchLines(text, lines, ...pair) ??
@@ -79,7 +80,7 @@ const asIs: Cleaner = (pair) => pair;
 const CLEANERS: readonly Cleaner[] = [
   asIs,
   ([wanted, replacement]) => [withoutNumbers(wanted), withoutNumbers(replacement)],
-  ([wanted, replacement], path) => [withoutMarks(wanted, path), withoutMarks(replacement, path)],
+  withoutMarks,
   ([wanted, replacement]) => {
     const isDiff = marksEachLine(wanted, '-') && (replacement === '' || marksEachLine(replacement, '+'));
     return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
@@ -368,8 +369,22 @@ function withoutNumbers(text: string): string {
   return numbered ? lines.map((line) => line.replace(/^\s{0,6}\d{1,6} ?[:|\t→] ?/, '')).join('\n') : text;
 }
 
-/** Lines around a text that are not part of it: a fence, the path of the file, marks of a search block. */
-function withoutMarks(text: string, path: string): string {
+/**
+ * Leaves out lines around a text that are not part of it: a fence, the path of the file, marks of a search block. At an
+ * end where the text that is sought has none, such a line of the replacement belongs to the file.
+ */
+function withoutMarks([wanted, replacement]: Pair, path: string): Pair {
+  const [before, after] = [markedEdges(wanted, path), markedEdges(replacement, path)];
+  const strip = (lines: readonly string[], lead: number, tail: number) =>
+    lines.slice(lead, Math.max(lead, lines.length - tail)).join('\n');
+  return [
+    strip(before.lines, before.lead, before.tail),
+    strip(after.lines, before.lead > 0 ? after.lead : 0, before.tail > 0 ? after.tail : 0),
+  ];
+}
+
+/** The number of marks at both ends, with the blank lines beside them. */
+function markedEdges(text: string, path: string) {
   const name = path.split(/[\\/]/).at(-1) ?? path;
   const isMark = (line: string): boolean => {
     const content = line.trim();
@@ -378,11 +393,13 @@ function withoutMarks(text: string, path: string): string {
     const words = content.replace(/^(?:\/\/|#|<!--|\/\*|--) ?/, '').replace(/ ?(?:-->|\*\/|:)$/, '');
     return words === path || words === name;
   };
+  const edge = (lines: readonly string[]) => {
+    const first = lines.findIndex((line) => line.trim() !== '' && !isMark(line));
+    const count = first === -1 ? lines.length : first;
+    return lines.slice(0, count).some(isMark) ? count : 0;
+  };
   const lines = text.split('\n');
-  let [start, end] = [0, lines.length];
-  while (start < end && (isMark(lines[start] ?? '') || lines[start]?.trim() === '')) start += 1;
-  while (start < end && (isMark(lines[end - 1] ?? '') || lines[end - 1]?.trim() === '')) end -= 1;
-  return end - start === lines.length ? text : lines.slice(start, end).join('\n');
+  return { lines, lead: edge(lines), tail: edge(lines.toReversed()) };
 }
 
 /** Whether each line has the mark of a diff or is context, and one at least has the mark. */
