@@ -122,8 +122,8 @@ function matchLines(
   return { start: first.start, end: last.end + (removed ? 1 : 0), replacement: removed ? '' : fresh };
 }
 
-/** A line that stands for lines that are left out: `// ... existing code ...`, `...`. */
-const ELISION = /^(?:\/\/|#|\/\*|<!--|--)? ?(?:\.{3}|…)[\w ]*(?:\.{3}|…)?(?: ?(?:\*\/|-->))?$/;
+/** A line that stands for lines that are left out: `// ... existing code ...`, `...`, but not the code `...rest`. */
+const ELISION = /^(?!\.{3}\w+$)(?:\/\/|#|\/\*|<!--|--)? ?(?:\.{3}|…)[\w ]*(?:\.{3}|…)?(?: ?(?:\*\/|-->))?$/;
 
 /** Whether a line leaves out code in words, which is never meant to be in a file. */
 export function leavesOutCode(line: string): boolean {
