@@ -54,15 +54,18 @@ export function matchTolerantly(
   const lines = readLines(text);
   const known = new Set(lines.map((line) => line.text));
   let pair: Pair = [wanted, replacement];
+  let isDiff = false;
   for (const clean of CLEANERS) {
     const next = clean(pair, path);
     // The replacement alone is never cleaned: it may have such lines on purpose.
     if (clean !== asIs && next[0] === pair[0]) continue;
     pair = next;
+    // The bullet of a list looks like the mark of a diff, so then only whole lines are certain.
+    isDiff ||= clean === withoutDiff;
     if ((pair[0].match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
     const match =
       matchLines(text, lines, ...pair) ??
-      matchCharacters(text, ...pair) ??
+      (isDiff ? undefined : matchCharacters(text, ...pair)) ??
       matchElided(text, lines, ...pair) ??
       matchWithoutEdges(text, lines, known, ...pair);
     if (match !== undefined) return match;
@@ -81,10 +84,7 @@ const CLEANERS: readonly Cleaner[] = [
   asIs,
   ([wanted, replacement]) => [withoutNumbers(wanted), withoutNumbers(replacement)],
   withoutMarks,
-  ([wanted, replacement]) => {
-    const isDiff = marksEachLine(wanted, '-') && (replacement === '' || marksEachLine(replacement, '+'));
-    return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
-  },
+  withoutDiff,
   ([wanted, replacement]) =>
     /\\[nt"'`]/.test(wanted) ? [unescaped(wanted), unescaped(replacement)] : [wanted, replacement],
   ([wanted, replacement]) => (ENTITY.test(wanted) ? [decoded(wanted), decoded(replacement)] : [wanted, replacement]),
@@ -400,6 +400,12 @@ function markedEdges(text: string, path: string) {
   };
   const lines = text.split('\n');
   return { lines, lead: edge(lines), tail: edge(lines.toReversed()) };
+}
+
+/** Leaves out the marks of a diff. A text without a replacement may as well be a list. */
+function withoutDiff([wanted, replacement]: Pair): Pair {
+  const isDiff = marksEachLine(wanted, '-') && marksEachLine(replacement, '+');
+  return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
 }
 
 /** Whether each line has the mark of a diff or is context, and one at least has the mark. */
