@@ -149,7 +149,7 @@ function matchElided(
     if (part === fresh && size === 0) continue;
     if (part !== fresh && size < LEAST) return undefined;
     const next = matchLines(text, lines, part, fresh);
-    if (next === undefined || next.start < end) return undefined;
+    if (next === undefined || next.start < end || endsBlock(lines, end, next.start)) return undefined;
     end = next.end;
     if (part === fresh) continue;
     match = match
@@ -161,6 +161,14 @@ function matchElided(
       : next;
   }
   return match;
+}
+
+/** Whether lines of the file that are left out end the block that the line above them begins. */
+function endsBlock(lines: readonly Line[], from: number, to: number): boolean {
+  const outer = lines.findLast((line) => line.end <= from)?.indent.length;
+  const inner = lines.find((line) => line.start >= to)?.indent.length;
+  if (outer === undefined || inner === undefined || inner <= outer) return false;
+  return lines.some((line) => line.start >= from && line.start < to && line.indent.length <= outer);
 }
 
 function segmentsOf(text: string): readonly string[] {
