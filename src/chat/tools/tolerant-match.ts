@@ -378,36 +378,39 @@ function withoutNumbers(text: string): string {
 }
 
 /**
- * Leaves out lines around a text that are not part of it: a fence, the path of the file, marks of a search block. At an
- * end where the text that is sought has none, such a line of the replacement belongs to the file.
+ * Leaves out lines around a text that are not part of it: a fence, the path of the file, marks of a search block. The
+ * replacement loses at most as many at an end as the text that is sought: others belong to the file.
  */
 function withoutMarks([wanted, replacement]: Pair, path: string): Pair {
-  const [before, after] = [markedEdges(wanted, path), markedEdges(replacement, path)];
-  const strip = (lines: readonly string[], lead: number, tail: number) =>
-    lines.slice(lead, Math.max(lead, lines.length - tail)).join('\n');
+  const [before, after] = [wanted.split('\n'), replacement.split('\n')];
+  const [lead, tail] = [marksAtStart(before, path), marksAtStart(before.toReversed(), path)];
+  const strip = (lines: readonly string[], start: number, end: number) =>
+    lines.slice(start, Math.max(start, lines.length - end)).join('\n');
   return [
-    strip(before.lines, before.lead, before.tail),
-    strip(after.lines, before.lead > 0 ? after.lead : 0, before.tail > 0 ? after.tail : 0),
+    strip(before, lead.lines, tail.lines),
+    strip(after, marksAtStart(after, path, lead.marks).lines, marksAtStart(after.toReversed(), path, tail.marks).lines),
   ];
 }
 
-/** The number of marks at both ends, with the blank lines beside them. */
-function markedEdges(text: string, path: string) {
+/** Marks that no file has. */
+const SEARCH_MARK = /^(?:<{5,9} ?(?:SEARCH|ORIGINAL)|>{5,9} ?(?:REPLACE|UPDATED))$/;
+
+/** The number of marks, and of lines up to the last of them with the blank lines below. */
+function marksAtStart(lines: readonly string[], path: string, most = Number.POSITIVE_INFINITY) {
   const name = path.split(/[\\/]/).at(-1) ?? path;
-  const isMark = (line: string): boolean => {
-    const content = line.trim();
-    if (/^(?:`{3,}|~{3,})[\w+#.-]{0,20}$/.test(content)) return true;
-    if (/^(?:<{5,9} ?(?:SEARCH|ORIGINAL)|>{5,9} ?(?:REPLACE|UPDATED)|={5,9}|-{5,9})$/.test(content)) return true;
+  const isMark = (content: string): boolean => {
+    if (/^(?:`{3,}|~{3,})[\w+#.-]{0,20}$/.test(content) || /^(?:={5,9}|-{5,9})$/.test(content)) return true;
     const words = content.replace(/^(?:\/\/|#|<!--|\/\*|--) ?/, '').replace(/ ?(?:-->|\*\/|:)$/, '');
     return words === path || words === name;
   };
-  const edge = (lines: readonly string[]) => {
-    const first = lines.findIndex((line) => line.trim() !== '' && !isMark(line));
-    const count = first === -1 ? lines.length : first;
-    return lines.slice(0, count).some(isMark) ? count : 0;
-  };
-  const lines = text.split('\n');
-  return { lines, lead: edge(lines), tail: edge(lines.toReversed()) };
+  const found = { marks: 0, lines: 0 };
+  for (const [index, line] of lines.entries()) {
+    const content = line.trim();
+    if (SEARCH_MARK.test(content) || (found.marks < most && isMark(content))) found.marks += 1;
+    else if (content !== '') break;
+    if (found.marks > 0) found.lines = index + 1;
+  }
+  return found;
 }
 
 /** Leaves out the marks of a diff. A text without a replacement may as well be a list. */
