@@ -14,6 +14,31 @@ function outcome({ path, file, oldText, newText, result }: Miss): Outcome {
   }
 }
 
+const SPREADS: readonly (readonly [name: string, file: string, oldText: string, newText: string, result: string])[] = [
+  ['an argument', 'call(\n  a,\n);\n', '  a,\n', '  a,\n  ...rest\n', 'call(\n  a,\n  ...rest\n);\n'],
+  [
+    'a member',
+    'const all = {\n  a: 1,\n};\n',
+    '  a: 1,',
+    '  a: 1,\n  ...existing',
+    'const all = {\n  a: 1,\n  ...existing\n};\n',
+  ],
+  [
+    'a member of both texts, which are indented otherwise',
+    'const all = {\n    first: 1,\n    second: 2,\n    ...remaining\n};\n',
+    '  first: 1,\n  second: 2,\n  ...remaining',
+    '  first: 2,\n  second: 2,\n  ...remaining',
+    'const all = {\n    first: 2,\n    second: 2,\n    ...remaining\n};\n',
+  ],
+  [
+    'a parameter',
+    'function run(\n  first: string,\n) {}\n',
+    '\tfirst: string,\n',
+    '\tfirst: string,\n\t...omitted\n',
+    'function run(\n  first: string,\n  ...omitted\n) {}\n',
+  ],
+];
+
 describe('recorded misses of small models', () => {
   it('edit misses: none is applied at a wrong place or with a wrong result', () => {
     const wrong = MISSES.filter((miss) => outcome(miss) === 'wrong');
@@ -29,4 +54,10 @@ describe('recorded misses of small models', () => {
     assert.ok(certain.length >= 100, `${certain.length} misses`);
     assert.ok(refused.length <= certain.length * 0.15, `refused: ${refused.join(', ')}`);
   });
+
+  for (const [name, file, oldText, newText, result] of SPREADS) {
+    it(`edit misses: a line of code that begins with three dots leaves nothing out: ${name}`, () => {
+      assert.equal(applyTextEdits('a.ts', file, [{ oldText, newText }]), result);
+    });
+  }
 });

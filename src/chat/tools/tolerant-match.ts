@@ -54,14 +54,18 @@ export function matchTolerantly(
   const lines = readLines(text);
   const known = new Set(lines.map((line) => line.text));
   let pair: Pair = [wanted, replacement];
+  let isDiff = false;
   for (const clean of CLEANERS) {
-    const before = pair;
-    pair = clean(pair, path);
-    if (clean !== asIs && pair[0] === before[0]) continue;
+    const next = clean(pair, path);
+    // The replacement alone is never cleaned: it may have such lines on purpose.
+    if (clean !== asIs && next[0] === pair[0]) continue;
+    pair = next;
+    // The bullet of a list looks like the mark of a diff, so then only whole lines are certain.
+    isDiff ||= clean === withoutDiff;
     if ((pair[0].match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
     const match =
       matchLines(text, lines, ...pair) ??
-      matchCharacters(text, ...pair) ??
+      (isDiff ? undefined : matchCharacters(text, ...pair)) ??
       matchElided(text, lines, ...pair) ??
       matchWithoutEdges(text, lines, known, ...pair);
     if (match !== undefined) return match;
@@ -79,11 +83,8 @@ const asIs: Cleaner = (pair) => pair;
 const CLEANERS: readonly Cleaner[] = [
   asIs,
   ([wanted, replacement]) => [withoutNumbers(wanted), withoutNumbers(replacement)],
-  ([wanted, replacement], path) => [withoutMarks(wanted, path), withoutMarks(replacement, path)],
-  ([wanted, replacement]) => {
-    const isDiff = marksEachLine(wanted, '-') && (replacement === '' || marksEachLine(replacement, '+'));
-    return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
-  },
+  withoutMarks,
+  withoutDiff,
   ([wanted, replacement]) =>
     /\\[nt"'`]/.test(wanted) ? [unescaped(wanted), unescaped(replacement)] : [wanted, replacement],
   ([wanted, replacement]) => (ENTITY.test(wanted) ? [decoded(wanted), decoded(replacement)] : [wanted, replacement]),
@@ -121,8 +122,8 @@ function matchLines(
   return { start: first.start, end: last.end + (removed ? 1 : 0), replacement: removed ? '' : fresh };
 }
 
-/** A line that stands for lines that are left out: `// ... existing code ...`, `...`. */
-const ELISION = /^(?:\/\/|#|\/\*|<!--|--)? ?(?:\.{3}|…)[\w ]*(?:\.{3}|…)?(?: ?(?:\*\/|-->))?$/;
+/** A line that stands for lines that are left out: `// ... existing code ...`, `...`, but not the code `...rest`. */
+const ELISION = /^(?!\.{3}\w+$)(?:\/\/|#|\/\*|<!--|--)? ?(?:\.{3}|…)[\w ]*(?:\.{3}|…)?(?: ?(?:\*\/|-->))?$/;
 
 /** Whether a line leaves out code in words, which is never meant to be in a file. */
 export function leavesOutCode(line: string): boolean {
@@ -130,7 +131,7 @@ export function leavesOutCode(line: string): boolean {
   return text.length < 100 && ELISION.test(text) && /\b(?:existing|rest|remaining|unchanged|omitted)\b/.test(text);
 }
 
-/** Both texts leave out the same lines: those of the file stay. */
+/** Both texts leave out the same lines: those of the file stay. Parts that do not change show where the others are. */
 function matchElided(
   text: string,
   lines: readonly Line[],
@@ -140,12 +141,17 @@ function matchElided(
   const [before, after] = [segmentsOf(wanted), segmentsOf(replacement)];
   if (before.length < 2 || before.length !== after.length) return undefined;
   let match: TolerantMatch | undefined;
+  let end = 0;
   for (const [index, part] of before.entries()) {
     const fresh = after[index] ?? '';
-    if (part === fresh) continue;
-    if ((part.match(/[\p{L}\p{N}]/gu) ?? []).length < LEAST) return undefined;
+    const size = (part.match(/[\p{L}\p{N}]/gu) ?? []).length;
+    // Brackets alone do not tell a place.
+    if (part === fresh && size === 0) continue;
+    if (part !== fresh && size < LEAST) return undefined;
     const next = matchLines(text, lines, part, fresh);
-    if (next === undefined || (match && next.start < match.end)) return undefined;
+    if (next === undefined || next.start < end || endsBlock(lines, end, next.start)) return undefined;
+    end = next.end;
+    if (part === fresh) continue;
     match = match
       ? {
           start: match.start,
@@ -155,6 +161,14 @@ function matchElided(
       : next;
   }
   return match;
+}
+
+/** Whether lines of the file that are left out end the block that the line above them begins. */
+function endsBlock(lines: readonly Line[], from: number, to: number): boolean {
+  const outer = lines.findLast((line) => line.end <= from)?.indent.length;
+  const inner = lines.find((line) => line.start >= to)?.indent.length;
+  if (outer === undefined || inner === undefined || inner <= outer) return false;
+  return lines.some((line) => line.start >= from && line.start < to && line.indent.length <= outer);
 }
 
 function segmentsOf(text: string): readonly string[] {
@@ -363,21 +377,46 @@ function withoutNumbers(text: string): string {
   return numbered ? lines.map((line) => line.replace(/^\s{0,6}\d{1,6} ?[:|\t→] ?/, '')).join('\n') : text;
 }
 
-/** Lines around a text that are not part of it: a fence, the path of the file, marks of a search block. */
-function withoutMarks(text: string, path: string): string {
+/**
+ * Leaves out lines around a text that are not part of it: a fence, the path of the file, marks of a search block. The
+ * replacement loses at most as many at an end as the text that is sought: others belong to the file.
+ */
+function withoutMarks([wanted, replacement]: Pair, path: string): Pair {
+  const [before, after] = [wanted.split('\n'), replacement.split('\n')];
+  const [lead, tail] = [marksAtStart(before, path), marksAtStart(before.toReversed(), path)];
+  const strip = (lines: readonly string[], start: number, end: number) =>
+    lines.slice(start, Math.max(start, lines.length - end)).join('\n');
+  return [
+    strip(before, lead.lines, tail.lines),
+    strip(after, marksAtStart(after, path, lead.marks).lines, marksAtStart(after.toReversed(), path, tail.marks).lines),
+  ];
+}
+
+/** Marks that no file has. */
+const SEARCH_MARK = /^(?:<{5,9} ?(?:SEARCH|ORIGINAL)|>{5,9} ?(?:REPLACE|UPDATED))$/;
+
+/** The number of marks, and of lines up to the last of them with the blank lines below. */
+function marksAtStart(lines: readonly string[], path: string, most = Number.POSITIVE_INFINITY) {
   const name = path.split(/[\\/]/).at(-1) ?? path;
-  const isMark = (line: string): boolean => {
-    const content = line.trim();
-    if (/^(?:`{3,}|~{3,})[\w+#.-]{0,20}$/.test(content)) return true;
-    if (/^(?:<{5,9} ?(?:SEARCH|ORIGINAL)|>{5,9} ?(?:REPLACE|UPDATED)|={5,9}|-{5,9})$/.test(content)) return true;
+  const isMark = (content: string): boolean => {
+    if (/^(?:`{3,}|~{3,})[\w+#.-]{0,20}$/.test(content) || /^(?:={5,9}|-{5,9})$/.test(content)) return true;
     const words = content.replace(/^(?:\/\/|#|<!--|\/\*|--) ?/, '').replace(/ ?(?:-->|\*\/|:)$/, '');
     return words === path || words === name;
   };
-  const lines = text.split('\n');
-  let [start, end] = [0, lines.length];
-  while (start < end && (isMark(lines[start] ?? '') || lines[start]?.trim() === '')) start += 1;
-  while (start < end && (isMark(lines[end - 1] ?? '') || lines[end - 1]?.trim() === '')) end -= 1;
-  return end - start === lines.length ? text : lines.slice(start, end).join('\n');
+  const found = { marks: 0, lines: 0 };
+  for (const [index, line] of lines.entries()) {
+    const content = line.trim();
+    if (SEARCH_MARK.test(content) || (found.marks < most && isMark(content))) found.marks += 1;
+    else if (content !== '') break;
+    if (found.marks > 0) found.lines = index + 1;
+  }
+  return found;
+}
+
+/** Leaves out the marks of a diff. A text without a replacement may as well be a list. */
+function withoutDiff([wanted, replacement]: Pair): Pair {
+  const isDiff = marksEachLine(wanted, '-') && marksEachLine(replacement, '+');
+  return isDiff ? [withoutColumn(wanted), withoutColumn(replacement)] : [wanted, replacement];
 }
 
 /** Whether each line has the mark of a diff or is context, and one at least has the mark. */
