@@ -136,7 +136,7 @@ describe('settings of completions', () => {
     const rest = (word: string) => Array.from({ length: 40 }, (_, at) => `${word}${at}`).join(' ');
     await vscode.workspace.openTextDocument(await file('tab.go', 'tabbed apple banana cherry walnut'));
     const edited = await file('edited.go', rest('plum'));
-    await vscode.workspace.openTextDocument(edited);
+    await edit('', { uri: edited });
     const change = new vscode.WorkspaceEdit();
     change.insert(edited, new vscode.Position(0, 0), 'edited ');
     await vscode.workspace.applyEdit(change);
@@ -168,24 +168,26 @@ describe('settings of completions', () => {
     );
     const names = {
       openTabs: 'tabbed',
-      recentEdits: 'edited ',
+      recentEdits: '+edited ',
       imports: 'func imported(',
       visited: 'walked path',
       copied: 'carried\n',
       problems: 'fix: Repair it\nrepaired\n',
     };
     let line = 0;
+    let found: string[] = [];
     const sent = async (): Promise<string[]> => {
       // Another place each time, so that no earlier answer serves it; without an edit, which would be context.
       line += 1;
-      assert.ok(line <= places.length, 'no request has all of it');
+      assert.ok(line <= places.length, `no request has all of it; the last one has ${found}`);
       const editor = await vscode.window.showTextDocument(uri);
       const { end } = editor.document.lineAt(line).range;
       editor.selection = new vscode.Selection(end, end);
       problems.set(uri, [new vscode.Diagnostic(editor.selection, 'broken')]);
       assert.ok(await sends(trigger));
       const prompt = provider.prompts().at(-1) ?? '';
-      return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
+      found = Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
+      return found;
     };
     const all = Object.keys(names);
     // Context that takes too long is sent with a later request.
