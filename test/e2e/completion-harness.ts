@@ -46,7 +46,8 @@ export interface CompletionHarness {
   close(): Promise<void>;
 }
 
-interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions'> {
+interface CompletionHarnessOptions
+  extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions' | 'prepare'> {
   /** In addition to the completion model. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
@@ -58,6 +59,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
   const harness = await startVSCodeHarness({
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
+    ...(options.prepare ? { prepare: options.prepare } : {}),
     ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
     config: {
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },

@@ -101,8 +101,8 @@ const clients: Suite = {
 
 /** Lanes run beside each other, the suites of a lane one after the other. They take about the same time. */
 export const LANES: readonly (readonly Suite[])[] = [
-  [plain, pages, editor, chat],
-  [servers, endToEnd, clients],
+  [plain, pages, endToEnd, clients],
+  [servers, editor, chat],
 ];
 
 /** Files of the suites without servers that start no process and take little time. */

@@ -5,6 +5,13 @@ import { documentView, toChanges } from '../document-view.ts';
 import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
 import type { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
 
+/**
+ * VS Code creates its part for inline completions when the window has nothing else to do, at the latest 5 s after the
+ * first editor (`EditorContributionInstantiation.Eventually`). It requests nothing for keys before that.
+ */
+const FIRST_KEY_MS = 300;
+const LAST_KEY_MS = 5_000;
+
 export interface InlineCompletionsDeps {
   readonly suggester: Suggester;
   /** The extension id. */
@@ -24,7 +31,10 @@ export interface InlineCompletions extends vscode.Disposable {
 /** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
   const { suggester, extension, onAccepted, ghostText } = deps;
+  let requested = false;
+  let firstKey: NodeJS.Timeout | undefined;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
+    requested = true;
     const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
     if (edit !== undefined) return [new vscode.InlineCompletionItem(edit, new vscode.Range(position, position))];
     const abort = new AbortController();
@@ -39,6 +49,14 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
       cancelled.dispose();
     }
   });
+  /** Requests, at longer and longer times until VS Code passes it on. */
+  const request = (wait: number): void => {
+    firstKey = setTimeout(() => {
+      if (requested || wait > LAST_KEY_MS) return;
+      refresh.refreshInBackground('automatic');
+      request(2 * wait);
+    }, wait);
+  };
   const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
   const shown = (editor: vscode.TextEditor | undefined) =>
     editor && suggester.documentShown(documentView(editor.document), editor.selection.active);
@@ -58,7 +76,11 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
       };
       const accepted = suggester.documentChanged(change, document.version);
       if (accepted > 0) onAccepted();
+      clearTimeout(firstKey);
+      if (requested || reason !== undefined || !isTyped(contentChanges)) return;
+      request(FIRST_KEY_MS);
     }),
+    { dispose: () => clearTimeout(firstKey) },
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
@@ -66,6 +88,12 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     trigger: () => refresh.again('invoke'),
     dispose: () => lifetime.dispose(),
   };
+}
+
+/** One key, also if the editor closes a bracket. */
+function isTyped(changes: readonly vscode.TextDocumentContentChangeEvent[]): boolean {
+  const [change] = changes;
+  return changes.length === 1 && change?.rangeLength === 0 && change.text.length > 0 && change.text.length <= 2;
 }
 
 function createRequest(
