@@ -4,6 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { modelList, type Replica, replicaList } from '../../../src/protocol/admin-api/schemas.ts';
 import { AllowedRequests } from '../allowed-requests.ts';
 import { LivePage } from '../live-page.ts';
@@ -271,10 +272,12 @@ describe('gateways that share a state in Postgres', () => {
       const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
       assert.equal(answer.status, 200, await answer.text());
     }
-    const models = (await answers('/admin/v1/models')).map((each) => modelList.parse(each).data);
-    const [first, ...others] = models.map((data) => data.find(({ id }) => id === 'up/m')?.health);
-    assert.equal(first?.state, 'ok');
-    for (const other of others) assert.deepEqual(other, first);
+    // Workers know the health of peers by their heartbeats.
+    await until('each worker has the health of all', async () => {
+      const models = (await answers('/admin/v1/models')).map((each) => modelList.parse(each).data);
+      const [first, ...others] = models.map((data) => data.find(({ id }) => id === 'up/m')?.health);
+      return first?.state === 'ok' && others.every((other) => isDeepStrictEqual(other, first));
+    });
     await until('each worker lists all, once', async () => {
       const lists = (await answers('/admin/v1/replicas')).map((each) => replicaList.parse(each).data);
       for (const list of lists) assert.equal(new Set(list.map(({ pid }) => pid)).size, list.length);
