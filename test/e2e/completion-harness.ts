@@ -46,8 +46,7 @@ export interface CompletionHarness {
   close(): Promise<void>;
 }
 
-interface CompletionHarnessOptions
-  extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions' | 'prepare'> {
+interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions'> {
   /** In addition to the completion model. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
@@ -59,7 +58,6 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
   const harness = await startVSCodeHarness({
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
-    ...(options.prepare ? { prepare: options.prepare } : {}),
     ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
     config: {
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },

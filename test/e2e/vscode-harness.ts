@@ -34,8 +34,6 @@ export interface VSCodeHarnessOptions {
   readonly otherExtensions?: readonly OtherExtension[];
   /** The content of the editor's svc.jsonc; absent: the gateway with the simulated provider; null: no file. */
   readonly config?: unknown;
-  /** Called with each page before it loads VS Code. */
-  readonly prepare?: (page: Page) => Promise<void>;
   /** Writes the folder that is open, instead of the sample. */
   readonly createFolder?: (folder: string) => void;
 }
@@ -77,7 +75,6 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
         environment,
         ...(vsix === undefined ? { extension: others.underDevelopment ?? ROOT } : {}),
         ...(viewport ? { viewport } : {}),
-        ...(options.prepare ? { prepare: options.prepare } : {}),
       });
       pages.add(page);
       await workbenchReady(page);
