@@ -6,7 +6,7 @@ import { editorConfig, type LocalGateway, startLocalGateway } from '../../script
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { installExtension } from '../host/code-server.ts';
 import { addEvidence } from '../host/failure-report.ts';
-import { openWorkbench, workbenchReady } from '../host/workbench.ts';
+import { came, OPENS_WITHIN_MS, openWorkbench, workbenchReady } from '../host/workbench.ts';
 import { sharedBrowser, sharedServer } from './editor.ts';
 import { createExtensions, createProfile, type InstalledExtension, type OtherExtension } from './profile.ts';
 
@@ -78,6 +78,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
       });
       pages.add(page);
       await workbenchReady(page);
+      for (const name of Object.keys(options.folders ?? {})) await showsFolder(page, name);
       return page;
     },
     close: async () => {
@@ -89,6 +90,17 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** A window that is slow to connect may stay without the folders of its workspace: VS Code then shows none until a reload. */
+async function showsFolder(page: Page, name: string): Promise<void> {
+  const row = page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first();
+  const none = page.locator('.pane-header', { hasText: 'No Folder Opened' });
+  while (!(await came(row.waitFor({ timeout: OPENS_WITHIN_MS })))) {
+    if (!(await none.isVisible())) continue;
+    await page.reload();
+    await workbenchReady(page);
+  }
 }
 
 interface SimulatedGateway {
