@@ -307,6 +307,8 @@ describe('next edits', () => {
     await reads('step(5)');
     // The diff remains open.
     await openFile(at.page, 'long.toy');
+    // Its tab has the same name and the focus, until the file is shown.
+    await at.page.locator('.monaco-diff-editor .modified').first().waitFor({ state: 'hidden' });
     await at.press('Backspace');
     await at.plain();
     at.offers({ ...fix, text: steps('walk') });
