@@ -78,6 +78,8 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
       if (accepted > 0) onAccepted();
       clearTimeout(firstKey);
       if (requested || reason !== undefined || !isTyped(contentChanges)) return;
+      // The command of a request shows suggestions also where the user has turned them off.
+      if (vscode.workspace.getConfiguration('editor', document).get('inlineSuggest.enabled') === false) return;
       request(FIRST_KEY_MS);
     }),
     { dispose: () => clearTimeout(firstKey) },

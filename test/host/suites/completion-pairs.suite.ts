@@ -16,9 +16,9 @@ interface Pair {
   readonly after: string;
 }
 
-const pair = (file: string, before: string, keys: string, closed: string, answer: string, after: string): Pair => ({
-  ...{ file, before, keys, closed, answer, after },
-});
+function pair(file: string, before: string, keys: string, closed: string, answer: string, after: string): Pair {
+  return { file, before, keys, closed, answer, after };
+}
 
 /** Pairs that VS Code closes, with an answer that has the closer and goes on after it. */
 const PAIRS: readonly Pair[] = [
