@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { typeInto } from '../host/person.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand, screenshot, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
@@ -14,7 +15,6 @@ import {
   startChatHarness,
   waitForAnswerEnd,
 } from './chat-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const CHANGED = TWELVE.map((line) => (line === 'line 2' || line === 'line 11' ? `${line}, changed` : line));

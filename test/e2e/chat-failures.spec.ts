@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { waitUntil } from '../host/wait-until.ts';
 import { runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   type Answer,
@@ -9,7 +10,6 @@ import {
   startChatHarness,
   typeMessage,
 } from './chat-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 

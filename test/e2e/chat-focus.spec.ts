@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 /** After each of these, the user types a message without a click. */
 describe('caret in the input of the chat', () => {
@@ -40,49 +40,45 @@ describe('caret in the input of the chat', () => {
 
 /** Each in a window in which the chat was not loaded before. */
 describe('text that is typed while the chat opens', () => {
+  let harness: ChatHarness;
+  beforeEach(async () => {
+    harness = await startChatHarness();
+  });
+  afterEach(() => harness?.close());
+
   for (const command of ['Svc: Open Chat', 'Svc: New Conversation']) {
     it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
-      const harness = await startChatHarness();
       const { page } = harness;
-      try {
-        await runCommand(page, command);
-        await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
-        const text = 'What does the receipt print, and which of its lines can be empty?';
-        await page.keyboard.type(text, { delay: 20 });
-        const frame = await webviewFrame(page, '.transcript .empty');
-        await waitUntil(
-          'the text in the input',
-          () => frame.locator('.composer textarea').inputValue(),
-          (value) => value === text,
-        );
-        await waitForCaret(page, frame);
-      } finally {
-        await harness.close();
-      }
-    });
-  }
-
-  it('chat: its first page does not take the focus from a list that was opened meanwhile, and keeps the text', async () => {
-    const harness = await startChatHarness();
-    const { page } = harness;
-    try {
-      await runCommand(page, 'Svc: Open Chat');
-      const box = page.locator('.quick-input-widget', { hasText: 'The chat is opening.' });
-      await box.waitFor();
-      await page.keyboard.type('Half a question');
-      await page.keyboard.press('F1');
-      await box.waitFor({ state: 'detached' });
-      await page.keyboard.type('Svc: New', { delay: 20 });
+      await runCommand(page, command);
+      await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
+      const text = 'What does the receipt print, and which of its lines can be empty?';
+      await page.keyboard.type(text, { delay: 20 });
       const frame = await webviewFrame(page, '.transcript .empty');
       await waitUntil(
         'the text in the input',
         () => frame.locator('.composer textarea').inputValue(),
-        (value) => value === 'Half a question',
+        (value) => value === text,
       );
-      await page.keyboard.type(' Conv', { delay: 20 });
-      assert.equal(await page.locator('.quick-input-widget input.input').inputValue(), '>Svc: New Conv');
-    } finally {
-      await harness.close();
-    }
+      await waitForCaret(page, frame);
+    });
+  }
+
+  it('chat: its first page does not take the focus from a list that was opened meanwhile, and keeps the text', async () => {
+    const { page } = harness;
+    await runCommand(page, 'Svc: Open Chat');
+    const box = page.locator('.quick-input-widget', { hasText: 'The chat is opening.' });
+    await box.waitFor();
+    await page.keyboard.type('Half a question');
+    await page.keyboard.press('F1');
+    await box.waitFor({ state: 'detached' });
+    await page.keyboard.type('Svc: New', { delay: 20 });
+    const frame = await webviewFrame(page, '.transcript .empty');
+    await waitUntil(
+      'the text in the input',
+      () => frame.locator('.composer textarea').inputValue(),
+      (value) => value === 'Half a question',
+    );
+    await page.keyboard.type(' Conv', { delay: 20 });
+    assert.equal(await page.locator('.quick-input-widget input.input').inputValue(), '>Svc: New Conv');
   });
 });

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { addEvidence, describeRequests, focusedElements } from '../host/failure-report.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { sharedBrowser, sharedServer, startServer } from './editor.ts';
 import { createProfile } from './profile.ts';
-import { waitUntil } from './wait-until.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

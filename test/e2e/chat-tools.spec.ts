@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inPage, typeInto } from '../host/person.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
 import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 describe('tools and code in the editor', () => {
   let harness: ChatHarness;

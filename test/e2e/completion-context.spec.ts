@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitUntil } from '../host/wait-until.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 const HANGING = {
   publisher: 'test',

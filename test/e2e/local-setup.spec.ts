@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { waitUntil } from '../host/wait-until.ts';
 import { findNotification, screenshot } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 describe('local models from zero', () => {
   let folder: string;

@@ -4,11 +4,11 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { tabInto } from '../host/person.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
-import { waitUntil } from './wait-until.ts';
 
 const KEY = 'sk-entered-in-the-dialog';
 

@@ -171,37 +171,33 @@ export async function openFile(page: Page, file: string): Promise<void> {
 }
 
 /** The frame of a webview whose document has an element that matches; it is two frames deep in the page. */
-export async function webviewFrame(page: Page, selector: string): Promise<Frame> {
-  const find = async (): Promise<Frame | undefined> => {
-    for (const frame of page.frames()) {
-      const found = await frame
-        .locator(selector)
-        .count()
-        .catch(() => 0);
-      if (found > 0) return frame;
-    }
-    return undefined;
-  };
-  const already = await find();
-  if (already) return already;
+export function webviewFrame(page: Page, selector: string): Promise<Frame> {
   return new Promise((resolve, reject) => {
-    const timer = globalThis.setTimeout(
-      () => finish(() => reject(new Error(`No webview shows ${selector}.`))),
-      WITHIN_MS,
-    );
-    const look = async () => {
-      const frame = await find();
-      if (frame) finish(() => resolve(frame));
+    // Each frame for itself: one that is being replaced may never answer.
+    const look = () => {
+      for (const frame of page.frames()) {
+        const found = (count: number) => count > 0 && finish(() => resolve(frame));
+        frame
+          .locator(selector)
+          .count()
+          .then(found, () => undefined);
+      }
     };
-    // A frame's document fills after its navigation, so look again a few times a second as well.
-    const again = setInterval(look, 150);
-    page.on('framenavigated', look);
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       clearInterval(again);
       page.off('framenavigated', look);
       settle();
     };
+    const fail = () => {
+      const frames = page.frames().map((frame) => new URL(frame.url(), 'about:blank').pathname);
+      reject(new Error(`No webview shows ${selector}. Frames: ${frames.join(', ')}`));
+    };
+    const timer = globalThis.setTimeout(() => finish(fail), WITHIN_MS);
+    // A frame's document fills after its navigation, so look again a few times a second as well.
+    const again = setInterval(look, 150);
+    page.on('framenavigated', look);
+    look();
   });
 }
 

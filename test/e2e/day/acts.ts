@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { focusedElements } from '../../host/failure-report.ts';
+import { waitUntil } from '../../host/wait-until.ts';
 import { ARTIFACTS } from '../../host/workbench.ts';
-import { waitUntil } from '../wait-until.ts';
 
 /** Where the next key goes, as the end of the element that has the focus. */
 const PLACES = {
