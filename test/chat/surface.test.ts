@@ -81,6 +81,8 @@ describe('ChatSurface', () => {
       trusted: () => true,
       show: async () => undefined,
       showHistory: async () => undefined,
+      focused: () => undefined,
+      returnFocus: () => undefined,
       ignored: () => assert.fail('a message was not understood'),
       failed,
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatHarness, startChatHarness, typeMessage, waitForCaret } from './chat-harness.ts';
+import { type ChatHarness, startChatHarness, typeMessage, waitForAnswerEnd, waitForCaret } from './chat-harness.ts';
 
 /** After each of these, the user types a message without a click. */
 describe('caret in the input of the chat', () => {
@@ -36,6 +36,67 @@ describe('caret in the input of the chat', () => {
       });
     }
   }
+});
+
+/** Each list is opened from the chat, by a button or by a command, and closed without a choice or with one. */
+describe('caret after a list of VS Code', () => {
+  let harness: ChatHarness;
+  before(async () => {
+    harness = await startChatHarness();
+    await harness.newConversation();
+    await harness.send('First question');
+    await waitForAnswerEnd(await harness.panel());
+  });
+  after(() => harness?.close());
+
+  const button = (name: string | RegExp) => async () => (await harness.panel()).getByRole('button', { name }).click();
+  const command = (title: string) => () => runCommand(harness.page, title);
+  const OPENED: Readonly<Record<string, () => Promise<void>>> = {
+    'the button of the model': button(/Large/),
+    'the button of the tools': button('Choose tools'),
+    'the button of attachments': button('Attach'),
+    '“Show Conversations”': command('Svc: Show Conversations'),
+    '“Choose Tools”': command('Svc: Choose Tools'),
+    '“Manage Permissions”': command('Svc: Manage Permissions'),
+  };
+  const list = () => harness.page.locator('.quick-input-widget');
+  const close = async (open: () => Promise<void>, key: string) => {
+    await open();
+    await list().locator('.monaco-list-row').first().waitFor();
+    await harness.page.keyboard.press(key);
+  };
+
+  for (const [name, open] of Object.entries(OPENED)) {
+    it(`chat: text typed after ${name} and Escape is in the message`, async () => {
+      const frame = await harness.newConversation();
+      await close(open, 'Escape');
+      await waitForCaret(harness.page, frame);
+      await typeMessage(harness.page, frame, 'next');
+    });
+  }
+
+  for (const [name, open] of [
+    ['a model', button(/Large/)],
+    ['tools', button('Choose tools')],
+  ] as const) {
+    it(`chat: text typed after ${name} was chosen is in the message`, async () => {
+      const frame = await harness.newConversation();
+      await close(open, 'Enter');
+      await list().waitFor({ state: 'hidden' });
+      await waitForCaret(harness.page, frame);
+      await typeMessage(harness.page, frame, 'next');
+    });
+  }
+
+  it('chat: a list that was opened from an editor leaves the focus there', async () => {
+    await harness.newConversation();
+    await openFile(harness.page, 'basket.ts');
+    await close(command('Svc: Choose Tools'), 'Escape');
+    await list().waitFor({ state: 'hidden' });
+    await harness.page.keyboard.type('// typed in the editor');
+    await harness.page.locator('.view-line', { hasText: '// typed in the editor' }).waitFor();
+    await harness.page.keyboard.press('ControlOrMeta+Z');
+  });
 });
 
 /** Each in a window in which the chat was not loaded before. */

@@ -24,6 +24,15 @@ import { chooseTools } from './tools/tool-picker.ts';
 
 const LAST = 'svc.chat.conversation';
 
+/** Commands that end when the user has closed a list, and leave the focus where it was. */
+const LISTS: ReadonlySet<ChatCommand> = new Set([
+  'svc.chat.history',
+  'svc.chat.chooseTools',
+  'svc.chat.managePermissions',
+  'svc.chat.export',
+  'svc.chat.import',
+]);
+
 /** The chat: its conversations and the surfaces that show them (side bar, editor tabs, separate windows). */
 export class ChatView
   implements SurfaceOwner, vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable
@@ -35,6 +44,8 @@ export class ChatView
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
+  /** The surface that has the focus, or had it last, unless the user was in an editor or a terminal since then. */
+  #lastFocused: Surface | undefined;
   #reportedNotSaved = false;
 
   constructor(deps: ChatViewDeps) {
@@ -48,6 +59,9 @@ export class ChatView
     const postModels = () => {
       for (const surface of this.#surfaces) surface.postModel();
     };
+    const left = () => {
+      this.#lastFocused = undefined;
+    };
     this.#disposables.add(
       this.#parts,
       this.#parts.context.onDidChange(() => {
@@ -55,6 +69,13 @@ export class ChatView
       }),
       deps.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
+      vscode.window.onDidChangeActiveTextEditor(left),
+      vscode.window.onDidChangeActiveTerminal(left),
+      // VS Code changes selections too, when it changes the text.
+      vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
+        const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
+        if (kind === Keyboard || kind === Mouse) left();
+      }),
     );
   }
 
@@ -67,8 +88,22 @@ export class ChatView
   }
 
   /** Runs a chat command. */
-  run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
-    return this.#commands[name](args);
+  async run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
+    const result = await this.#commands[name](args);
+    if (LISTS.has(name)) this.returnFocus();
+    return result;
+  }
+
+  focused(surface: Surface): void {
+    this.#lastFocused = surface;
+  }
+
+  /**
+   * The input has the focus again if the user was in the chat before a list was opened. VS Code focuses the editors when
+   * a list is closed, because it does not know which element of a webview had the focus.
+   */
+  returnFocus(): void {
+    this.#lastFocused?.focusInput();
   }
 
   /** Focuses the input of the side bar, which is shown or about to be. @param early its text goes into the input. */
@@ -295,6 +330,7 @@ export class ChatView
 
   #drop(surface: Surface): void {
     this.#surfaces.delete(surface);
+    if (this.#lastFocused === surface) this.#lastFocused = undefined;
     surface.dispose();
     this.conversations.release(surface.conversation);
   }

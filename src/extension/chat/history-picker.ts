@@ -43,6 +43,7 @@ function choose(conversations: Conversations, workspace: string, query: string):
   const picker = vscode.window.createQuickPick<HistoryItem>();
   picker.title = vscode.l10n.t('Conversations');
   picker.placeholder = vscode.l10n.t('Search titles and texts');
+  picker.ignoreFocusOut = true;
   picker.value = query;
   let latestQuery = 0;
   const refresh = async () => {

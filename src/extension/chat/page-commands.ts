@@ -18,9 +18,9 @@ const COMMANDS = {
 
 /** Commands of the editor that cards and the composer offer. */
 export class PageCommands implements CommandTopic {
-  handle(message: FromPageOf<keyof typeof COMMANDS>): void {
+  async handle(message: FromPageOf<keyof typeof COMMANDS>): Promise<void> {
     // Without a provider, the user chooses one.
     const values = message.type === 'set-key' ? [message.provider] : [];
-    void vscode.commands.executeCommand(COMMANDS[message.type], ...values);
+    await vscode.commands.executeCommand(COMMANDS[message.type], ...values);
   }
 }

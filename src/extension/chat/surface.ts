@@ -47,6 +47,10 @@ export interface SurfaceOwner {
   readonly show: (surface: Surface, id?: string) => Promise<void>;
   /** Lets the user choose a conversation. */
   readonly showHistory: (surface: Surface) => Promise<void>;
+  /** The page of the surface got the focus. */
+  readonly focused: (surface: Surface) => void;
+  /** A list was closed that the user had opened, perhaps from a surface: the next keys belong there. */
+  readonly returnFocus: () => void;
   /** The page sent an unknown message. */
   readonly ignored: () => void;
   /** Shows an error to the user. */
@@ -58,6 +62,15 @@ export interface EarlyText {
   readonly text: string;
   readonly left: boolean;
 }
+
+/** Messages that open a list, and are handled when it is closed. */
+const OPENS_LIST: ReadonlySet<FromPage['type']> = new Set([
+  'attach',
+  'pick-model',
+  'review-origin',
+  'set-key',
+  'show-history',
+]);
 
 /** The part of a webview that is used to communicate. */
 type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
@@ -206,7 +219,9 @@ export class Surface implements TopicPage {
       this.#owner.ignored();
       return;
     }
-    this.#handle(message).catch((error: unknown) => this.#owner.failed(error));
+    this.#handle(message)
+      .then(() => OPENS_LIST.has(message.type) && this.#owner.returnFocus())
+      .catch((error: unknown) => this.#owner.failed(error));
   }
 
   async #handle(message: FromPage): Promise<void> {
@@ -217,6 +232,8 @@ export class Surface implements TopicPage {
         return this.#start();
       case 'resync':
         return this.#feed.snapshot();
+      case 'focused':
+        return this.#owner.focused(this);
       case 'carry-out-plan':
         return session.send({ text: CARRY_OUT_PLAN });
       case 'regenerate':

@@ -44,7 +44,10 @@ async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<vo
   const choices = [...known, ...common];
   const provider =
     choices.find((each) => each.id === id) ??
-    (await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Provider to set a key for') }));
+    (await vscode.window.showQuickPick(choices, {
+      title: vscode.l10n.t('Provider to set a key for'),
+      ignoreFocusOut: true,
+    }));
   if (!provider) return;
   const key = await vscode.window.showInputBox({
     title: vscode.l10n.t('Key for {0}', provider.label),

@@ -50,7 +50,10 @@ async function pickVariant(models: Models, model: Model): Promise<void> {
     label: `${chosen ? '$(check) ' : ''}${name ?? vscode.l10n.t('No variant')}`,
     name,
   }));
-  const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Variant of {0}', model.name) });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Variant of {0}', model.name),
+    ignoreFocusOut: true,
+  });
   await models.useForChat(model.ref, chosen ? chosen.name : current);
 }
 
@@ -61,6 +64,8 @@ async function pick(models: Models, use: ModelUse): Promise<Model | undefined> {
   picker.placeholder = pickerPlaceholder(models, use);
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;
+  // The chat gets the focus when its list is closed: a click elsewhere does not close it.
+  picker.ignoreFocusOut = use === 'chat';
   const draw = () => fillPicker(picker, models, use);
   const disposables = new DisposableStore();
   disposables.add(

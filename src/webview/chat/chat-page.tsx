@@ -9,6 +9,7 @@ import { drawDiagramsWith } from './markdown/diagram.ts';
 import { DrawLater } from './markdown/draw-later.ts';
 import { warmUp } from './markdown/markdown-writer.ts';
 import { PathLinks } from './markdown/path-links.ts';
+import { guardMessageKeys } from './message-keys.ts';
 import { type Panel, PanelContext } from './panel.ts';
 import { Queue } from './queue.tsx';
 import { StatusLine } from './status-line.tsx';
@@ -98,6 +99,7 @@ drawDiagramsWith(() => {
 state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, answer.found));
 listenForClicks(link);
 listenForDrops(link, state);
+guardMessageKeys();
 const typed = new TypedTexts(link, () => state.session.value);
 render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
 const { session } = link.memory;

@@ -145,8 +145,10 @@ export function Composer() {
 
 /** VS Code focuses the page and no element of it. The input then gets the focus, unless text is selected. */
 function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null }): void {
+  const { link } = usePanel();
   useLayoutEffect(() => {
     const focus = () => {
+      link.post({ type: 'focused' });
       if (document.activeElement !== document.body || getSelection()?.isCollapsed === false) return;
       input.current?.focus({ preventScroll: true });
     };

@@ -3,12 +3,12 @@ import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
 import type { FromDialog, ToDialog } from '../../protocol/provider-dialog.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
+import { guardFocus } from '../shared/focus-guard.ts';
 import { connectToHost } from '../shared/host-link.ts';
 import { t } from '../shared/words.ts';
 import { type Dialog, DialogContext, useDialog } from './dialog-context.ts';
 import { DialogState } from './dialog-state.ts';
 import { Field, Text } from './field.tsx';
-import { guardFocus } from './focus-guard.ts';
 import { Footer } from './footer.tsx';
 import { HeadersSection } from './headers-section.tsx';
 import { KeySection } from './key-section.tsx';
@@ -126,7 +126,12 @@ function Formats({ id, value, formats, onValue }: FormatsProps) {
   );
 }
 
-guardFocus();
+/** The first control of the closest section that remains. */
+guardFocus((path) => {
+  const control = ':is(input, select, textarea, button, summary):not(:disabled)';
+  const section = path.find((each) => each.isConnected && each.querySelector(control) !== null);
+  return section?.querySelector<HTMLElement>(control);
+});
 const link = connectToHost<FromDialog, ToDialog>();
 const state = new DialogState(link);
 link.listen((message) => state.receive(message));

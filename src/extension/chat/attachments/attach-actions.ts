@@ -53,7 +53,7 @@ export class AttachActions implements AttachTopic {
       item(`$(terminal) ${vscode.l10n.t('Last output of the terminal')}`, () => attach.named('terminal')),
       item(`$(git-compare) ${vscode.l10n.t('Changes in Git')}`, () => attach.named('diff')),
     ];
-    const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Attach') });
+    const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Attach'), ignoreFocusOut: true });
     return (await chosen?.run()) ?? [];
   }
 

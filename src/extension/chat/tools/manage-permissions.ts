@@ -22,6 +22,7 @@ export async function managePermissions(
 ): Promise<void> {
   const picker = vscode.window.createQuickPick<RuleItem>();
   picker.title = vscode.l10n.t('Permissions of chat tools');
+  picker.ignoreFocusOut = true;
   picker.placeholder = vscode.l10n.t(
     'Rules decide which tool calls run without a question. Deny overrides ask, ask overrides allow.',
   );
@@ -108,10 +109,11 @@ async function revoke(
 
 async function addRule(stored: StoredRules): Promise<void> {
   const effects = EFFECTS.map((effect) => ({ label: effectLabel(effect), effect }));
-  const chosen = await vscode.window.showQuickPick(effects, { title: vscode.l10n.t('Add Rule') });
+  const chosen = await vscode.window.showQuickPick(effects, { title: vscode.l10n.t('Add Rule'), ignoreFocusOut: true });
   if (!chosen) return;
   const rule = await vscode.window.showInputBox({
     title: chosen.label,
+    ignoreFocusOut: true,
     prompt: vscode.l10n.t('Examples: {0}', 'command:npm test, edit:src/**, read:*.pem, fetch:https://example.com'),
     validateInput: (text) =>
       text === '' || parseRule(text)

@@ -46,6 +46,7 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   const off = disabled();
   picker.canSelectMany = true;
   picker.matchOnDetail = true;
+  picker.ignoreFocusOut = true;
   picker.placeholder = vscode.l10n.t('Tools that models may call. Tools that can make changes need your permission.');
   picker.items = createItems(tools);
   picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));

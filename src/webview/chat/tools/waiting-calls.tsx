@@ -64,11 +64,6 @@ export function WaitingCalls() {
  */
 function onKeyDown(event: KeyboardEvent): void {
   const target = event.target instanceof Element ? event.target : null;
-  if (isTyped(event) && target?.matches(CARD)) {
-    // The card got the focus by itself: text that the user types is a message.
-    document.querySelector<HTMLElement>(COMPOSER)?.focus();
-    return;
-  }
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || isComposing(event)) return;
   const card = target?.closest(CARD) ?? document.querySelector(CARD);
   if (!(card instanceof HTMLElement) || writesMessage(target)) return;
@@ -79,10 +74,6 @@ function onKeyDown(event: KeyboardEvent): void {
   if (all) return all.click();
   if (!isVisible(card)) return focusCard(card);
   card.querySelector<HTMLElement>('.approval .primary')?.click();
-}
-
-function isTyped({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey;
 }
 
 /** True if the user writes a message, or a reason for denying the call. */
