@@ -53,6 +53,32 @@ describe('tool cards of the chat page', () => {
     assert.deepEqual(await panel.sentMessages('preview'), [{ type: 'preview', call: 'call_1' }]);
   });
 
+  it('tool card: cuts the name of the file in a narrow panel, and nothing covers it', async () => {
+    const narrow = await host.open({ width: 200 });
+    const change = textChange('src/a-long-name-of-a-file.ts', 'a\n', 'b\n').change;
+    const done = tool(
+      'c1',
+      { type: 'done', output: 'ok', ms: 1200 },
+      { action: { type: 'changes', changes: [change] } },
+    );
+    await narrow.tell(
+      SET,
+      snapshot(transcriptOf(user, { role: 'assistant', parts: [{ ...done, name: 'edit_file' }] })),
+    );
+    const boxes = await Promise.all(
+      ['.toggle .verb', 'button.file', '.counts', '.figures'].map((part) =>
+        narrow.page.locator(`.tool .head ${part}`).boundingBox(),
+      ),
+    );
+    for (const [at, box] of boxes.entries()) {
+      const before = boxes[at - 1];
+      assert.ok(box && (!before || box.x >= before.x + before.width - 1), JSON.stringify(boxes));
+    }
+    const last = boxes.at(-1);
+    assert.ok(last && last.x + last.width <= 200, JSON.stringify(boxes));
+    await narrow.close();
+  });
+
   it('tool card: shows what the editor changed when it saved the file', async () => {
     const { made } = saveEffect(textChange('a.txt', 'a \nb\n', 'a \nB\n'), 'a\nB\n', true) ?? {};
     await show(tool('c1', { type: 'done', output: 'ok' }, { action: { type: 'changes', changes: [made?.change] } }));
@@ -284,6 +310,29 @@ describe('tool cards of the chat page', () => {
       }
       assert.equal(await focused(), 'Message');
       assert.equal((await decisions()).length, 10);
+    });
+
+    it('tool cards: the button that leads to the end covers no part of the card, and is absent at the last one', async () => {
+      const text = Array.from({ length: 90 }, (_, index) => `Paragraph ${index}.`).join('\n\n');
+      const latest = panel.page.getByRole('button', { name: 'Latest' });
+      for (const [shown, parts] of [
+        ['absent', [{ type: 'text', text }, command('c1', 'ls')]],
+        ['below', [{ type: 'text', text }, command('c1', 'ls'), { type: 'text', text }]],
+      ] as const) {
+        await show(...parts);
+        await panel.page.locator('.composer textarea').focus();
+        await panel.page.mouse.move(100, 200);
+        await panel.page.mouse.wheel(0, -100_000);
+        await latest.waitFor();
+        await press('Control+Enter');
+        await panel.page.locator('.tool.asking:focus').waitFor();
+        if (shown === 'absent') await latest.waitFor({ state: 'detached' });
+        else {
+          const card = await cards().getByRole('button', { name: 'Deny', exact: true }).boundingBox();
+          const jump = await latest.boundingBox();
+          assert.ok(card && jump && card.y + card.height <= jump.y, JSON.stringify([card, jump]));
+        }
+      }
     });
 
     it('tool cards: text typed while a card has the focus goes to the message', async () => {
