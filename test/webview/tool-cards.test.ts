@@ -56,26 +56,21 @@ describe('tool cards of the chat page', () => {
   it('tool card: cuts the name of the file in a narrow panel, and nothing covers it', async () => {
     const narrow = await host.open({ width: 200 });
     const change = textChange('src/a-long-name-of-a-file.ts', 'a\n', 'b\n').change;
-    const done = tool(
-      'c1',
-      { type: 'done', output: 'ok', ms: 1200 },
-      { action: { type: 'changes', changes: [change] } },
-    );
-    await narrow.tell(
-      SET,
-      snapshot(transcriptOf(user, { role: 'assistant', parts: [{ ...done, name: 'edit_file' }] })),
-    );
-    const boxes = await Promise.all(
-      ['.toggle .verb', 'button.file', '.counts', '.figures'].map((part) =>
-        narrow.page.locator(`.tool .head ${part}`).boundingBox(),
-      ),
-    );
+    const of = (id: string, state: ToolState) =>
+      tool(id, state, { name: 'edit_file', action: { type: 'changes', changes: [change] } });
+    const parts = [of('c1', { type: 'done', output: 'ok', ms: 1200 }), of('c2', WAITING)];
+    await narrow.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts })));
+    const boxOf = (selector: string) => narrow.page.locator(selector).boundingBox();
+    const heads = ['.toggle .verb', 'button.file', '.counts', '.figures'];
+    const boxes = await Promise.all(heads.map((part) => boxOf(`.tool:not(.asking) .head ${part}`)));
     for (const [at, box] of boxes.entries()) {
       const before = boxes[at - 1];
       assert.ok(box && (!before || box.x >= before.x + before.width - 1), JSON.stringify(boxes));
     }
     const last = boxes.at(-1);
     assert.ok(last && last.x + last.width <= 200, JSON.stringify(boxes));
+    const [card, needs] = [await boxOf('.tool.asking'), await boxOf('.tool.asking .head .figures')];
+    assert.ok(card && needs && needs.x + needs.width <= card.x + card.width, JSON.stringify([card, needs]));
     await narrow.close();
   });
 
