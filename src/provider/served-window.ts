@@ -3,6 +3,7 @@ import { isLocalHost } from '../base/public-address.ts';
 import type { Endpoint, Model, ProviderKind, ServedWindow } from '../catalog/model.ts';
 import { type WindowReader, withServedWindow } from '../catalog/served-window.ts';
 import { upstreamHeaders } from './request/headers.ts';
+import { chosenWindow } from './request/ollama-model.ts';
 import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
 import { textUpTo } from './send-and-stream.ts';
 import type { Transport } from './transport/transport.ts';
@@ -20,30 +21,34 @@ type Partly = { readonly context?: number | undefined; readonly trained?: number
 /** One way in which servers tell the window. */
 interface Source {
   readonly kinds: readonly ProviderKind[];
-  read(ask: Ask, id: string, load: boolean): Promise<Partly>;
+  read(ask: Ask, model: Model, load: boolean): Promise<Partly>;
 }
 
 /** vLLM and SGLang: `max_model_len`. llama.cpp: `meta`. `n_ctx_train` is not served. */
-async function readList(ask: Ask, id: string): Promise<Partly> {
+async function readList(ask: Ask, { id }: Model): Promise<Partly> {
   const item = find((await ask('/models'))?.data, id);
   const meta = objectOrEmpty(item?.meta);
   return { context: count(item?.max_model_len) ?? count(meta.n_ctx), trained: count(meta.n_ctx_train) };
 }
 
 /** llama.cpp. A router needs the model, and must not load it for this. */
-async function readProps(ask: Ask, id: string): Promise<Partly> {
+async function readProps(ask: Ask, { id }: Model): Promise<Partly> {
   const props = await ask(`/props?model=${encodeURIComponent(id)}&autoload=false`);
   return { context: count(objectOrEmpty(props?.default_generation_settings).n_ctx) ?? count(props?.n_ctx) };
 }
 
-/** Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. */
-async function readOllama(ask: Ask, id: string, load: boolean): Promise<Partly> {
+/** Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. A window of the options loads it again. */
+async function readOllama(ask: Ask, model: Model, load: boolean): Promise<Partly> {
+  const { id } = model;
+  const own = chosenWindow(model);
   const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
   const shown = ask('/api/show', { model: id });
-  const running = await loaded();
+  const running = own === undefined ? await loaded() : undefined;
   const { parameters, model_info: info } = (await shown) ?? {};
   const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
   const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
+  // Ollama does not load a model with more than it was trained for.
+  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained) };
   let context = running ?? (chosen === undefined ? undefined : count(Number(chosen)));
   // Without a prompt, the model is loaded as for a request to `/v1` (github.com/ollama/ollama, docs/api.md).
   if (context === undefined && load && info !== undefined && (await ask('/api/generate', { model: id, stream: false })))
@@ -52,7 +57,7 @@ async function readOllama(ask: Ask, id: string, load: boolean): Promise<Partly> 
 }
 
 /** LM Studio since 0.4, then before. `max_context_length` is the largest possible one. */
-async function readLmStudio(ask: Ask, id: string): Promise<Partly> {
+async function readLmStudio(ask: Ask, { id }: Model): Promise<Partly> {
   const item = find((await ask('/api/v1/models'))?.models, id);
   const instances = Array.isArray(item?.loaded_instances) ? item.loaded_instances : [];
   const instance = instances.find((each) => isObject(each) && each.id === id) ?? instances[0];
@@ -68,7 +73,7 @@ async function readTabby(ask: Ask): Promise<Partly> {
 }
 
 /** LocalAI: the configuration of the model (docs of LocalAI, "Read model config"). */
-async function readLocalAi(ask: Ask, id: string): Promise<Partly> {
+async function readLocalAi(ask: Ask, { id }: Model): Promise<Partly> {
   return { context: count((await ask(`/api/models/config-json/${encodeURIComponent(id)}`))?.context_size) };
 }
 
@@ -149,11 +154,11 @@ export class ServedWindows implements WindowReader {
   }
 
   async #read(model: Model, sources: readonly Source[], load: boolean, ask: Ask): Promise<ServedWindow | undefined> {
-    const { id, endpoint } = model;
+    const { endpoint } = model;
     let context: number | undefined;
     let trained: number | undefined;
     for (const source of sources) {
-      const read = await source.read(ask, id, load);
+      const read = await source.read(ask, model, load);
       context ??= read?.context;
       trained ??= read?.trained;
       if (context === undefined) continue;
