@@ -8,6 +8,8 @@ export interface WindowReader {
   readAll(models: readonly Model[], signal: AbortSignal): Promise<ReadonlyMap<string, ServedWindow>>;
   /** The window for a request that follows. A server that knows only the windows of loaded models loads the model. */
   read(model: Model, signal: AbortSignal): Promise<ServedWindow | undefined>;
+  /** Resolves when a server that loads models on demand has the model, or can't load it. The signal ends only the wait. */
+  load(model: Model, signal: AbortSignal): Promise<void>;
 }
 
 /** The model with the window that its server has. A smaller limit of the configuration stays. */
