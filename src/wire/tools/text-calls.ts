@@ -74,7 +74,7 @@ export class TextCallSplitter {
         text += this.#release(this.#findCandidate(true));
         if (!this.#holds) break;
       }
-      const calls = this.#parser.parse(this.#held, !this.#hasText);
+      const calls = this.#parser.parse(this.#held, !this.#hasText, true);
       if (typeof calls === 'object') {
         this.#held = '';
         return { text: text.trimEnd(), calls };
