@@ -15,7 +15,7 @@ type Read<T> = 'no' | 'more' | (T & { readonly at: number });
 /**
  * Tokens that begin calls. Qwen and Hermes: `<tool_call>`; Qwen3-Coder and Llama: `<function=`; Mistral: `[TOOL_CALLS]`;
  * Llama: `<|python_tag|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
- * DeepSeek-V3.2: `<invoke` in a tag of their own; Qwen2.5-Coder: `<tools>`; LM Studio: `[TOOL_REQUEST]`; gpt-oss: channels
+ * DeepSeek-V3.2: `<invoke` in a tag of their own; Gemma 4: `<|tool_call>`; Qwen2.5-Coder: `<tools>`; LM Studio: `[TOOL_REQUEST]`; gpt-oss: channels
  * (openai/harmony).
  */
 const WRAPPERS = splitWords(`
@@ -24,14 +24,16 @@ const WRAPPERS = splitWords(`
 `);
 const FUNCTION = '<function=';
 const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
-const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to='];
+/** Channels of servers that drop special tokens, as in reasoning-tags.ts. */
+const BARE_CHANNELS = ['commentary to=functions.', 'assistantcommentary to=functions.'];
+const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to=', ...BARE_CHANNELS];
 /** Texts with which a call may begin after other text. */
 export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOKES, ...CHANNELS];
 /** Texts that may follow a call. Small models close one object too many. */
 const CLOSINGS = splitWords(`
   </tool_call> <|/tool_call|> <tool_call|> </function_call> </tool_calls> </minimax:tool_call> </function_calls>
   </｜DSML｜function_calls> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> </function> <|im_end|> <|eot_id|> <|eom_id|> <|call|>
-  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> </tools> [END_TOOL_REQUEST] </seed:tool_call> ; , }
+  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> <|tool_response> </tools> [END_TOOL_REQUEST] </seed:tool_call> ; , }
 `);
 const SEPARATOR = '<｜tool▁sep｜>';
 /** Members with which an object that is a call may begin. */
@@ -137,6 +139,8 @@ export class TextCallParser {
       return found === 'no' ? this.#json(text, at) : found === 'more' ? 'more' : 'no';
     }
     if (text[at] === '<') return this.#block(text, at, false, depth + 1);
+    const gemma = matchToken(text, at, 'call:');
+    if (gemma !== 'no') return gemma === 'more' ? 'more' : this.#gemma(text, at + 'call:'.length);
     const name = this.#name(text, at);
     if (name === 'no' || name === 'more') return name;
     return this.#afterName(text, name.at, name.name);
@@ -263,15 +267,32 @@ export class TextCallParser {
         : 'no';
   }
 
+  /** Gemma 4: `NAME{key:<|"|>text<|"|>,other:1}`. */
+  #gemma(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const name = this.#name(text, start);
+    if (name === 'no' || name === 'more') return name;
+    if (name.at === text.length) return 'more';
+    if (text[name.at] !== '{') return 'no';
+    const end = text.indexOf(`}${GEMMA_END}`, name.at);
+    if (end === -1) return 'more';
+    const parts = text.slice(name.at, end + 1).split('<|"|>');
+    const json = parts.map((each, index) =>
+      index % 2 === 1 ? JSON.stringify(each) : each.replace(/([{,]\s{0,20})([\w-]{1,128})(?=\s{0,20}:)/g, '$1"$2"'),
+    );
+    const value = parseJson(json.join(''));
+    return isObject(value) ? { calls: [{ name: name.name, arguments: JSON.stringify(value) }], at: end + 1 } : 'no';
+  }
+
   /** openai/harmony: the recipient is in the head of the channel. */
   #channel(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
-    const end = text.indexOf('<|message|>', start);
+    const message = BARE_CHANNELS.some((each) => text.startsWith(each, start)) ? '' : '<|message|>';
+    const end = text.indexOf(message || '{', start);
     const head = end === -1 ? text.slice(start) : text.slice(start, end);
     if (head.length > MAX_HEAD) return 'no';
     if (end === -1) return 'more';
     const name = / to=(?:functions\.)?([\w.-]{1,128})/.exec(head)?.[1];
     if (name === undefined || !this.#tools.has(name)) return 'no';
-    return this.#arguments(text, skipBlank(text, end + '<|message|>'.length), name);
+    return this.#arguments(text, skipBlank(text, end + message.length), name);
   }
 
   /** The name of an offered tool. */
@@ -369,6 +390,7 @@ const NAMED_PARAMETER = {
   closing:
     /(<\/(?:｜DSML｜)?parameter>)(?=\s{0,20}<(?:｜DSML｜)?(?:parameter |\/(?:｜DSML｜)?invoke>)|\s{0,20}<\/｜DSML｜invoke>)/g,
 };
+const GEMMA_END = '<tool_call|>';
 const MAX_HEAD = 200;
 
 /** Whether a token is at a place; `more`: the text ends inside it. */
