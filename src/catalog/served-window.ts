@@ -1,4 +1,5 @@
 import type { Model, ServedWindow } from './model.ts';
+import { chosenWindow } from './ollama-model.ts';
 
 /** Asks servers for the windows of their models. Never rejects: a window that a server does not tell is unknown. */
 export interface WindowReader {
@@ -22,9 +23,11 @@ export function withServedWindow(model: Model, window: ServedWindow): Model {
 }
 
 /** How the user gives a model a larger window; `undefined`: it has all that it was trained for, or the way is not known. */
-export function largerWindow({ id, endpoint, served }: Model): string | undefined {
+export function largerWindow(model: Model): string | undefined {
+  const { id, endpoint, served } = model;
   const { context = 0, trained = 0 } = served ?? {};
-  if (trained <= context) return undefined;
+  // With `num_ctx` in the options, the server's own window has no effect.
+  if (trained <= context || chosenWindow(model) !== undefined) return undefined;
   switch (endpoint.kind) {
     case 'ollama':
       return `OLLAMA_CONTEXT_LENGTH=${trained} ollama serve`;

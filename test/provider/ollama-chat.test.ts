@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
 import type { Model } from '../../src/catalog/model.ts';
+import { largerWindow } from '../../src/catalog/served-window.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { ServedWindows, servedModel } from '../../src/provider/served-window.ts';
@@ -251,7 +252,10 @@ describe('Ollama’s own chat', () => {
       it(`Ollama: the window of ${JSON.stringify(own)} is ${context}`, async () => {
         const target = modelAt(telling.url, { kind: 'ollama' }, { id: 'qwen3:8b', options: own });
         const served = servedModel(new ServedWindows(fetchTransport(fetch)));
-        assert.equal((await served(target, signal)).limit.context, context);
+        const known = await served(target, signal);
+        assert.equal(known.limit.context, context);
+        // A command for the server would not change it.
+        assert.equal(largerWindow(known) === undefined, context !== 4096);
       });
     }
   });

@@ -1,9 +1,9 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
+import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
-import { usesOllamaChat } from '../../provider/request/ollama-model.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
 import { hasTextCalls, readTextCalls } from '../../provider/request/text-calls.ts';
 import { requireWindow } from '../../provider/request/window-check.ts';

@@ -1,4 +1,5 @@
 import type { Model } from '../../catalog/model.ts';
+import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import { ollamaChat, writeOllamaChat } from '../../wire/chat-completions/ollama-chat.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
@@ -12,7 +13,6 @@ import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
-import { usesOllamaChat } from './ollama-model.ts';
 import { splitReasoning } from './reasoning-text.ts';
 import { readTextCalls } from './text-calls.ts';
 import { requireWindow } from './window-check.ts';

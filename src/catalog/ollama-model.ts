@@ -1,5 +1,5 @@
-import { objectOrEmpty, tokenCount } from '../../base/json.ts';
-import type { Model } from '../../catalog/model.ts';
+import { objectOrEmpty, tokenCount } from '../base/json.ts';
+import type { Model } from './model.ts';
 
 type OllamaModel = Pick<Model, 'endpoint' | 'options'>;
 
