@@ -175,7 +175,8 @@ function fillWith(
 ): ReturnType<SuggesterDeps['fill']> {
   return async function* (request, signal) {
     if (model === undefined) return;
-    await models.load(model, signal);
+    const loading = models.load(model, signal);
+    if (loading !== undefined) await loading;
     if (signal.aborted) return;
     const { completeCode } = await import('../../provider/complete-code.ts');
     yield* completeCode(model, request, { transport, signal });

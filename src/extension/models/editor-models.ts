@@ -133,9 +133,9 @@ export class Models implements vscode.Disposable {
     return this.#live.served;
   }
 
-  /** See `LiveModels`. */
-  get load(): LiveModels['load'] {
-    return this.#live.load;
+  /** See `LiveModels`. Nothing to wait for: the server does not load models, or does not tell. */
+  load(model: Model, signal: AbortSignal): Promise<void> | undefined {
+    return model.endpoint.kind === 'ollama' ? this.#live.load(model, signal) : undefined;
   }
 
   get #listed(): boolean {

@@ -19,7 +19,8 @@ export function nextEditModels(
       const model = models.registry?.find(ref);
       return async function* (request, { maxTokens }, signal) {
         if (model === undefined) return;
-        await models.load(model, signal);
+        const loading = models.load(model, signal);
+        if (loading !== undefined) await loading;
         if (signal.aborted) return;
         const { predictEdit } = await import('../../../provider/predict-edit.ts');
         yield* predictEdit(model, dialect, request, { transport, signal, maxTokens });
