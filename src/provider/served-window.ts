@@ -15,6 +15,8 @@ import type { Transport } from './transport/transport.ts';
 const TIMEOUT_MS = 2_000;
 /** Milliseconds in which a server that did not answer in time gets no further question. */
 const SILENCE_MS = 60_000;
+/** Names of models that run in Ollama's cloud. Nothing is loaded for them. */
+const CLOUD = /[:-]cloud$/;
 /** Milliseconds for the load of a model. */
 const LOAD_MS = 1_800_000;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -52,15 +54,19 @@ async function readProps(ask: Ask, { id }: Model): Promise<Partly> {
   return { context, slots: count(props?.total_slots) };
 }
 
-/** Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. A window of the options loads it again. */
+/**
+ * Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. A window of the options loads
+ * the model again. A model of Ollama's cloud has all that it was trained for.
+ */
 async function readOllama(ask: Ask, model: Model, load: Load | undefined): Promise<Partly> {
   const { id } = model;
   const own = chosenWindow(model);
   const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
   const shown = ask('/api/show', { model: id });
   const running = own === undefined ? await loaded() : undefined;
-  const { parameters, model_info: info } = (await shown) ?? {};
+  const { parameters, model_info: info, remote_host: cloud } = (await shown) ?? {};
   const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
+  if (cloud !== undefined) return { context: count(trained), trained: count(trained) };
   const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
   // Ollama does not load a model with more than it was trained for.
   if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained) };
@@ -169,7 +175,7 @@ export class ServedWindows implements WindowReader {
 
   async load(model: Model, signal: AbortSignal): Promise<void> {
     const { endpoint, id } = model;
-    if (endpoint.kind !== 'ollama' || endpoint.problem !== undefined) return;
+    if (endpoint.kind !== 'ollama' || endpoint.problem !== undefined || CLOUD.test(id)) return;
     const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
     // Another server that is called Ollama.
     if (!Array.isArray(models) || signal.aborted) return;

@@ -409,6 +409,15 @@ describe('ServedWindows', () => {
     });
   }
 
+  it('ServedWindows: a model of Ollama’s cloud is not loaded, and has the whole window', async () => {
+    serve({ '/api/ps': { models: [] }, '/api/show': { ...SHOW, remote_host: 'https://ollama.com:443' } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const cloud = { ...model('ollama', 'gpt-oss:120b-cloud'), options: { num_ctx: 8192 } };
+    await windows.load(cloud, signal);
+    assert.deepEqual(upstream.requests, []);
+    assert.deepEqual(await windows.read(cloud, signal), { context: 40_960, trained: 40_960 });
+  });
+
   it('ServedWindows: other servers are not asked to load', async () => {
     const windows = new ServedWindows(fetchTransport(fetch));
     await windows.load(model('llamacpp'), signal);
