@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { editDialect } from '../../src/catalog/edit-ability.ts';
 import { findTemplate } from '../../src/catalog/fim-ability.ts';
 import {
+  foreignWindow,
   installOllama,
   type LocalProgram,
   type Machine,
@@ -30,6 +31,10 @@ const MACHINES: readonly (readonly [name: string, machine: Machine, chat: string
 
 describe('models that fit a machine', () => {
   for (const [name, machine, chat, window] of MACHINES) {
+    it('local plan: a server of someone else gets half the window, but enough for an agent', () => {
+      assert.deepEqual([32_768, 16_384, 8_192].map(foreignWindow), [16_384, 8_192, 8_192]);
+    });
+
     it(`local set-up: ${name}: ${chat ?? 'completions and next edits only'}`, () => {
       const { models, ...plan } = planLocalModels(machine, 'ollama', '/bin/bash');
       assert.deepEqual(
