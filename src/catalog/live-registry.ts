@@ -72,6 +72,11 @@ export class LiveRegistry {
     return listing.then(() => this.#readWindows());
   }
 
+  /** Resolves when the server has the model in memory, as far as it can tell. A request follows. */
+  async load(model: Model, signal: AbortSignal): Promise<void> {
+    await this.#deps.windows?.load(model, signal);
+  }
+
   /** The model with the window that its server has now. A request follows. */
   async served(model: Model, signal: AbortSignal): Promise<Model> {
     const { windows } = this.#deps;
@@ -88,7 +93,8 @@ export class LiveRegistry {
       const model = this.#registry.find(ref);
       if (model === undefined) continue;
       const known = this.#knownWindow(model);
-      if (window.context === known?.context && window.trained === known.trained) continue;
+      const { context, trained, slots } = known ?? {};
+      if (window.context === context && window.trained === trained && window.slots === slots) continue;
       this.#windows.set(ref, { ...window, address: model.endpoint.baseURL });
       isNew = true;
     }

@@ -150,6 +150,11 @@ export function planLocalModels(machine: Machine, program: LocalProgram, shell: 
   return { program, window, models, ...(program === 'ollama' ? { serve: serveOllama(window, shell) } : {}) };
 }
 
+/** The window for a server that was started by someone else: it may keep the cache in 16 bits, which take twice the memory. */
+export function foreignWindow(window: number): number {
+  return Math.max(SMALL_WINDOW, window / 2);
+}
+
 function neededMemory({ size, cache }: LocalModel, window: number): number {
   return size + (cache * window) / 1e6 + OVERHEAD;
 }

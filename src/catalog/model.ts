@@ -13,6 +13,8 @@ export interface ServedWindow {
   readonly context: number;
   /** The window that the model was trained for, if the server states it. */
   readonly trained?: number;
+  /** How many requests the server runs at a time, if it states it. */
+  readonly slots?: number;
 }
 
 /** Identifies vendor differences within one wire format. */

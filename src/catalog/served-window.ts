@@ -1,4 +1,5 @@
 import type { Model, ServedWindow } from './model.ts';
+import { chosenWindow } from './ollama-model.ts';
 
 /** Asks servers for the windows of their models. Never rejects: a window that a server does not tell is unknown. */
 export interface WindowReader {
@@ -8,6 +9,8 @@ export interface WindowReader {
   readAll(models: readonly Model[], signal: AbortSignal): Promise<ReadonlyMap<string, ServedWindow>>;
   /** The window for a request that follows. A server that knows only the windows of loaded models loads the model. */
   read(model: Model, signal: AbortSignal): Promise<ServedWindow | undefined>;
+  /** Resolves when a server that loads models on demand has the model, or can't load it. The signal ends only the wait. */
+  load(model: Model, signal: AbortSignal): Promise<void>;
 }
 
 /** The model with the window that its server has. A smaller limit of the configuration stays. */
@@ -20,9 +23,11 @@ export function withServedWindow(model: Model, window: ServedWindow): Model {
 }
 
 /** How the user gives a model a larger window; `undefined`: it has all that it was trained for, or the way is not known. */
-export function largerWindow({ id, endpoint, served }: Model): string | undefined {
+export function largerWindow(model: Model): string | undefined {
+  const { id, endpoint, served } = model;
   const { context = 0, trained = 0 } = served ?? {};
-  if (trained <= context) return undefined;
+  // With `num_ctx` in the options, the server's own window has no effect.
+  if (trained <= context || chosenWindow(model) !== undefined) return undefined;
   switch (endpoint.kind) {
     case 'ollama':
       return `OLLAMA_CONTEXT_LENGTH=${trained} ollama serve`;

@@ -278,6 +278,15 @@ export class Suggester {
     this.#reopen();
   }
 
+  /** Slots of the model's server were taken by a chat, which has them at once, or are free again. */
+  serverChanged(): void {
+    const { current } = this.#state;
+    if (this.#model()?.slots === 0) {
+      this.#sender.requests.stop();
+      this.#sender.stopWarming();
+    } else if (current.kind === 'silent' && current.why === 'chat-first') this.reconsider();
+  }
+
   #reopen(): void {
     const uri = this.#blockedIn;
     this.#blockedIn = undefined;
@@ -355,10 +364,15 @@ export class Suggester {
   }
 
   /** True if a request may be sent or waited for, as far as can be decided synchronously. */
-  #mayRequest({ request }: CaretView, { awaited, settled }: CacheLookup): boolean {
+  #mayRequest({ request, model }: CaretView, { awaited, settled }: CacheLookup): boolean {
     if (request.trigger === 'invoke') return true;
     if (awaited.length > 0) return true;
     if (request.trigger === 'grown') return false;
+    if (this.#sender.requests.usable(model).slots === 0) {
+      this.#blockedIn = request.document.uri;
+      this.#state.become({ kind: 'silent', why: 'chat-first' });
+      return false;
+    }
     if (isManualOnly(request, this.#deps.settings())) {
       this.#state.become({ kind: 'silent', why: 'manual-only' });
       return false;

@@ -6,6 +6,7 @@ import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
 import { type FimHttpRequest, OLLAMA_PATH, writeFimRequest } from '../wire/fim/fim-http-request.ts';
 import type { FimDialect, FimRequest } from '../wire/fim/fim-request.ts';
 import { cutAtStops } from '../wire/fim/stop-sequences.ts';
+import { withOllamaOptions } from '../wire/ollama-options.ts';
 import { upstreamHeaders } from './request/headers.ts';
 import { withOptions } from './request/model-options.ts';
 import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
@@ -42,7 +43,8 @@ export async function* completeCode(
     request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream, endpoint.kind === 'ollama');
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
-    body = requestJson(withOptions(model, request.body));
+    const sent = withOptions(model, request.body);
+    body = requestJson(request.path === OLLAMA_PATH ? withOllamaOptions(sent) : sent);
   } catch (thrown) {
     yield { type: 'error', error: asSvcError(thrown) };
     return;

@@ -43,7 +43,7 @@ export async function* converse(
     chunkTimeout,
     // An option of the model may override it (`"stream": false` for servers without streaming).
     stream: body.stream === true,
-    framing: 'sse',
+    framing: format.framing ?? 'sse',
     reader: format.streamReader,
     whole: (answer) => (isObject(answer) ? format.readAnswer(answer) : []),
   };

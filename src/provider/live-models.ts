@@ -89,6 +89,11 @@ export class LiveModels {
   readonly served = async (model: Model, signal: AbortSignal): Promise<Model> =>
     (await this.#live?.served(model, signal)) ?? model;
 
+  /** Resolves when the server has the model in memory. A request follows. */
+  readonly load = async (model: Model, signal: AbortSignal): Promise<void> => {
+    await this.#live?.load(model, signal);
+  };
+
   /** Builds the registry again. Calls during a build share one further build. Asks no provider: see `LiveRegistry.list`. */
   rebuild(): Promise<void> {
     return this.#builds.run();

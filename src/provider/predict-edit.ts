@@ -5,6 +5,7 @@ import type { EditDialect, EditPrompt, EditRequest } from '../wire/edit/edit-req
 import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
 import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
+import { withOllamaOptions } from '../wire/ollama-options.ts';
 import { type CompleteCodeOptions, FIM_RETRY } from './complete-code.ts';
 import { converse } from './converse.ts';
 import { upstreamHeaders } from './request/headers.ts';
@@ -65,7 +66,9 @@ async function* askCompletions(model: Model, prompt: EditPrompt, options: Predic
     url = editURL(model, prompt);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
     body = requestJson(
-      withOptions(model, ollama ? ollamaBody(model, prompt, options) : textBody(model, prompt, options)),
+      ollama
+        ? withOllamaOptions(withOptions(model, ollamaBody(model, prompt, options)))
+        : withOptions(model, textBody(model, prompt, options)),
     );
   } catch (thrown) {
     yield { type: 'error', error: asSvcError(thrown) };

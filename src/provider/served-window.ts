@@ -1,8 +1,12 @@
+import { aborted } from '../base/concurrency.ts';
 import { defined, isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
 import { isLocalHost } from '../base/public-address.ts';
 import type { Endpoint, Model, ProviderKind, ServedWindow } from '../catalog/model.ts';
+import { chosenWindow } from '../catalog/ollama-model.ts';
 import { type WindowReader, withServedWindow } from '../catalog/served-window.ts';
+import { withOllamaOptions } from '../wire/ollama-options.ts';
 import { upstreamHeaders } from './request/headers.ts';
+import { withOptions } from './request/model-options.ts';
 import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
 import { textUpTo } from './send-and-stream.ts';
 import type { Transport } from './transport/transport.ts';
@@ -11,48 +15,71 @@ import type { Transport } from './transport/transport.ts';
 const TIMEOUT_MS = 2_000;
 /** Milliseconds in which a server that did not answer in time gets no further question. */
 const SILENCE_MS = 60_000;
+/** Names of models that run in Ollama's cloud. Nothing is loaded for them. */
+const CLOUD = /[:-]cloud$/;
+/** Milliseconds for the load of a model. */
+const LOAD_MS = 1_800_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
 type Ask = (path: string, body?: JsonObject) => Promise<JsonObject | undefined>;
-type Partly = { readonly context?: number | undefined; readonly trained?: number | undefined } | undefined;
+type Partly =
+  | {
+      readonly context?: number | undefined;
+      readonly trained?: number | undefined;
+      readonly slots?: number | undefined;
+    }
+  | undefined;
+
+/** Lets a server load a model. */
+type Load = () => Promise<void>;
 
 /** One way in which servers tell the window. */
 interface Source {
   readonly kinds: readonly ProviderKind[];
-  read(ask: Ask, id: string, load: boolean): Promise<Partly>;
+  read(ask: Ask, model: Model, load: Load | undefined): Promise<Partly>;
 }
 
 /** vLLM and SGLang: `max_model_len`. llama.cpp: `meta`. `n_ctx_train` is not served. */
-async function readList(ask: Ask, id: string): Promise<Partly> {
+async function readList(ask: Ask, { id }: Model): Promise<Partly> {
   const item = find((await ask('/models'))?.data, id);
   const meta = objectOrEmpty(item?.meta);
   return { context: count(item?.max_model_len) ?? count(meta.n_ctx), trained: count(meta.n_ctx_train) };
 }
 
 /** llama.cpp. A router needs the model, and must not load it for this. */
-async function readProps(ask: Ask, id: string): Promise<Partly> {
+async function readProps(ask: Ask, { id }: Model): Promise<Partly> {
   const props = await ask(`/props?model=${encodeURIComponent(id)}&autoload=false`);
-  return { context: count(objectOrEmpty(props?.default_generation_settings).n_ctx) ?? count(props?.n_ctx) };
+  const context = count(objectOrEmpty(props?.default_generation_settings).n_ctx) ?? count(props?.n_ctx);
+  return { context, slots: count(props?.total_slots) };
 }
 
-/** Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. */
-async function readOllama(ask: Ask, id: string, load: boolean): Promise<Partly> {
+/**
+ * Ollama knows the window of loaded models. Before, only a Modelfile with `num_ctx` tells it. A window of the options loads
+ * the model again. A model of Ollama's cloud has all that it was trained for.
+ */
+async function readOllama(ask: Ask, model: Model, load: Load | undefined): Promise<Partly> {
+  const { id } = model;
+  const own = chosenWindow(model);
   const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
   const shown = ask('/api/show', { model: id });
-  const running = await loaded();
-  const { parameters, model_info: info } = (await shown) ?? {};
+  const running = own === undefined ? await loaded() : undefined;
+  const { parameters, model_info: info, remote_host: cloud } = (await shown) ?? {};
   const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
+  if (cloud !== undefined) return { context: count(trained), trained: count(trained) };
   const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
+  // Ollama does not load a model with more than it was trained for.
+  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained) };
   let context = running ?? (chosen === undefined ? undefined : count(Number(chosen)));
-  // Without a prompt, the model is loaded as for a request to `/v1` (github.com/ollama/ollama, docs/api.md).
-  if (context === undefined && load && info !== undefined && (await ask('/api/generate', { model: id, stream: false })))
+  if (context === undefined && load && info !== undefined) {
+    await load();
     context = await loaded();
+  }
   return { context, trained: count(trained) };
 }
 
 /** LM Studio since 0.4, then before. `max_context_length` is the largest possible one. */
-async function readLmStudio(ask: Ask, id: string): Promise<Partly> {
+async function readLmStudio(ask: Ask, { id }: Model): Promise<Partly> {
   const item = find((await ask('/api/v1/models'))?.models, id);
   const instances = Array.isArray(item?.loaded_instances) ? item.loaded_instances : [];
   const instance = instances.find((each) => isObject(each) && each.id === id) ?? instances[0];
@@ -68,7 +95,7 @@ async function readTabby(ask: Ask): Promise<Partly> {
 }
 
 /** LocalAI: the configuration of the model (docs of LocalAI, "Read model config"). */
-async function readLocalAi(ask: Ask, id: string): Promise<Partly> {
+async function readLocalAi(ask: Ask, { id }: Model): Promise<Partly> {
   return { context: count((await ask(`/api/models/config-json/${encodeURIComponent(id)}`))?.context_size) };
 }
 
@@ -105,6 +132,9 @@ export class ServedWindows implements WindowReader {
   /** When a server did not answer in time, of the monotonic clock, by address. */
   readonly #silentSince = new Map<string, number>();
 
+  /** Loads that run, by address and model. */
+  readonly #loads = new Map<string, Promise<unknown>>();
+
   constructor(transport: Transport) {
     this.#transport = transport;
   }
@@ -123,7 +153,7 @@ export class ServedWindows implements WindowReader {
     const answers = new Map<string, ReturnType<Ask>>();
     const windows = new Map<string, ServedWindow>();
     const read = async (model: Model) => {
-      const window = await this.#read(model, this.#sources(model), false, (path, body) => {
+      const window = await this.#read(model, this.#sources(model), undefined, (path, body) => {
         const key = `${model.endpoint.baseURL} ${path} ${JSON.stringify(body)}`;
         const answer = answers.get(key) ?? this.#ask(model.endpoint, path, body, signal);
         answers.set(key, answer);
@@ -139,7 +169,38 @@ export class ServedWindows implements WindowReader {
     const isKnown = SOURCES.some(({ kinds }) => kinds.includes(model.endpoint.kind));
     // A server that told nothing when its models were listed is not asked with each request.
     if (!isKnown && !this.#found.has(model.endpoint.baseURL ?? '')) return undefined;
-    return this.#read(model, this.#sources(model), true, (path, body) => this.#ask(model.endpoint, path, body, signal));
+    const load = () => this.#load(model, signal);
+    return this.#read(model, this.#sources(model), load, (path, body) => this.#ask(model.endpoint, path, body, signal));
+  }
+
+  async load(model: Model, signal: AbortSignal): Promise<void> {
+    const { endpoint, id } = model;
+    if (endpoint.kind !== 'ollama' || endpoint.problem !== undefined || CLOUD.test(id)) return;
+    const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
+    // Another server that is called Ollama.
+    if (!Array.isArray(models) || signal.aborted) return;
+    const loaded = find(models, id);
+    const [has, own] = [count(loaded?.context_length), chosenWindow(model)];
+    if (loaded === undefined || (own !== undefined && has !== undefined && has !== own))
+      await this.#load(model, signal);
+  }
+
+  /**
+   * Lets Ollama load a model with the options of its requests: without a prompt, nothing else is done (docs/api.md). Ollama
+   * ends a load whose client goes away ("client connection closed before server finished loading"), and the next request
+   * begins it again. So no signal of a request ends it, and all that need the model wait for the same one.
+   */
+  async #load(model: Model, signal: AbortSignal): Promise<void> {
+    const { endpoint, id } = model;
+    const key = `${endpoint.baseURL} ${id}`;
+    let load = this.#loads.get(key);
+    if (load === undefined) {
+      const body = withOllamaOptions(withOptions(model, { model: id, stream: false }));
+      load = this.#ask(endpoint, '/api/generate', body, AbortSignal.timeout(LOAD_MS));
+      this.#loads.set(key, load);
+      void load.finally(() => this.#loads.delete(key));
+    }
+    await Promise.race([load, aborted(signal)]);
   }
 
   #sources({ endpoint: { kind, baseURL = '' } }: Model): readonly Source[] {
@@ -148,21 +209,28 @@ export class ServedWindows implements WindowReader {
     return known.length > 0 ? known : found ? [found] : SOURCES;
   }
 
-  async #read(model: Model, sources: readonly Source[], load: boolean, ask: Ask): Promise<ServedWindow | undefined> {
-    const { id, endpoint } = model;
+  async #read(
+    model: Model,
+    sources: readonly Source[],
+    load: Load | undefined,
+    ask: Ask,
+  ): Promise<ServedWindow | undefined> {
+    const { endpoint } = model;
     let context: number | undefined;
     let trained: number | undefined;
+    let slots: number | undefined;
     for (const source of sources) {
-      const read = await source.read(ask, id, load);
+      const read = await source.read(ask, model, load);
       context ??= read?.context;
       trained ??= read?.trained;
+      slots ??= read?.slots;
       if (context === undefined) continue;
       if (!source.kinds.includes(endpoint.kind)) this.#found.set(endpoint.baseURL ?? '', source);
       // llama.cpp has two sources.
       if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
     }
     if (context === undefined) return undefined;
-    return { context, ...defined({ trained }) };
+    return { context, ...defined({ trained, slots }) };
   }
 
   async #ask(

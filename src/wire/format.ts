@@ -47,6 +47,8 @@ export interface Format {
   readonly name: FormatName;
   /** Path under the base URL, `/chat/completions`. */
   readonly path: string;
+  /** How a streamed answer is divided into frames. Absent: server-sent events. */
+  readonly framing?: 'ndjson';
   /** @throws SvcError 400 that names the field. */
   readRequest(body: Readonly<Record<string, unknown>>): Conversation;
   writeRequest(conversation: Conversation): Record<string, unknown>;

@@ -5,13 +5,13 @@ import { joinTextData, PartNumbers, type TextData, type TextEvent } from './part
 
 /**
  * Reasoning inside the text of an answer, as servers without a parser for it send it: `<think>` (DeepSeek-R1, Qwen, QwQ),
- * `<thinking>`, `<thought>` (Gemma), `<reasoning>`, `[THINK]` (Magistral), and the channels of gpt-oss (openai/harmony:
- * `<|channel|>analysis<|message|>…<|end|>`). A channel with a recipient (` to=`) is a call (tools/text-call-parser.ts).
+ * `<thinking>`, `<thought>` (Gemma), `<|channel>thought` (Gemma 4), `<reasoning>`, `[THINK]` (Magistral), and the channels of
+ * gpt-oss (openai/harmony: `<|channel|>analysis<|message|>…<|end|>`). A channel with a recipient (` to=`) is a call (tools/text-call-parser.ts).
  */
 const OPENING =
-  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})(?![^<\n]{0,80} to=)[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
+  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(<\|channel>)thought|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})(?![^<\n]{0,80} to=)[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
 /** The tags that open a block. */
-export const OPENINGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '[THINK]'];
+export const OPENINGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '[THINK]', '<|channel>thought'];
 const CHANNELS = ['<|channel|>', '<|start|>assistant<|channel|>'];
 /** Maximum length of the head of a channel. */
 const MAX_HEAD = 200;
@@ -205,12 +205,12 @@ export class ReasoningSplitter {
   }
 }
 
-function blockOf([, tag, brackets, channel]: RegExpExecArray): State {
+function blockOf([, tag, brackets, gemma, channel]: RegExpExecArray): State {
   if (channel !== undefined) {
     const kind = channel === 'analysis' ? 'reasoning' : 'text';
     return { name: 'block', kind, end: CHANNEL_END, ends: CHANNEL_TOKENS };
   }
-  const closing = brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
+  const closing = gemma !== undefined ? '<channel|>' : brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
   return { name: 'block', kind: 'reasoning', end: closingOf(closing), ends: [`\`${closing}`, closing] };
 }
 
@@ -229,7 +229,7 @@ function mayOpenBare(text: string, next: boolean): boolean {
 
 /** A closing tag in backticks is mentioned by the reasoning. */
 function closingOf(tag: string): RegExp {
-  return new RegExp(`(?<!\`)${tag.replace(/[[\]/]/g, '\\$&')}`);
+  return new RegExp(`(?<!\`)${tag.replace(/[[\]/|]/g, '\\$&')}`);
 }
 
 function mayOpen(text: string): boolean {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { editDialect } from '../../src/catalog/edit-ability.ts';
 import { findTemplate } from '../../src/catalog/fim-ability.ts';
 import {
+  foreignWindow,
   installOllama,
   type LocalProgram,
   type Machine,
@@ -40,6 +41,10 @@ describe('models that fit a machine', () => {
       assert.equal(plan.window, window);
     });
   }
+
+  it('local set-up: a server of someone else gets half the window, but enough for an agent', () => {
+    assert.deepEqual([32_768, 16_384, 8_192].map(foreignWindow), [16_384, 8_192, 8_192]);
+  });
 
   it('local set-up: Svc recognizes each model by the id that its server has', () => {
     for (const program of ['ollama', 'llamacpp'] satisfies LocalProgram[]) {

@@ -19,24 +19,25 @@ describe('completions by llama.cpp on this machine', () => {
     .map((name) => readFileSync(new URL(name, FOLDER), 'utf8'));
   const tasks = files.flatMap((file) => tasksOf(file, 1).slice(0, 1));
 
-  for (const [tokensPerSecond, policy] of [
-    [8, 'all'],
-    [8, 'never'],
-    [30, 'all'],
-    [30, 'never'],
+  for (const [tokensPerSecond, policy, slots] of [
+    [8, 'all', 1],
+    [8, 'never', 1],
+    [30, 'all', 1],
+    [30, 'never', 1],
+    [8, 'all', 2],
   ] as const) {
-    it(`local speed: ${tokensPerSecond} tokens/s with one slot, accepted: ${policy}: ghost text, and no request waits for another`, async () => {
+    it(`local speed: ${tokensPerSecond} tokens/s, slots: ${slots}, accepted: ${policy}: ghost text, and no request waits for another`, async () => {
       const clock = new VirtualClock();
-      const options = { slots: 1, tokensPerSecond, promptTokensPerSecond: 1_000 };
+      const options = { slots, tokensPerSecond, promptTokensPerSecond: 1_000 };
       const { fill, traffic } = llamaSlots(new Oracle(files, 4), clock, options);
-      const engine = ours(fill, clock, {}, { slots: 1, cost: { input: 0, output: 0 } });
+      const engine = ours(fill, clock, {}, { slots, cost: { input: 0, output: 0 } });
       let shown = 0;
       for (const [index, task] of tasks.entries()) {
         const session = await new Typist(task, policy, engine, clock, SEED + index).run();
         shown += session.waits.length;
       }
       assert.ok(shown > 0, 'ghost text is shown');
-      assert.equal(traffic.mostOpen, 1, JSON.stringify(traffic));
+      assert.equal(traffic.mostOpen, slots, JSON.stringify(traffic));
       // A closed connection frees its slot with the next token.
       assert.ok(traffic.tokensAfterClose <= traffic.cancelled, JSON.stringify(traffic));
     });

@@ -33,6 +33,50 @@ describe('requests after a change of the conditions', () => {
     assert.equal(reopened.length, 1);
   });
 
+  it('suggestion refresh: none while a chat uses the only slot of the server, and one when it ended', async () => {
+    let slots = 0;
+    const editor = new EditorHarness('x = |\n', { model: () => ({ ...MODEL, slots }) });
+    reopens(editor);
+    editor.answers = () => ['1;'];
+    editor.requestSuggestion();
+    await editor.clock.pass(60_000);
+    assert.equal(editor.requests.length, 0);
+    assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'chat-first' });
+    slots = 1;
+    editor.suggester.serverChanged();
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, '1;');
+    // What is known is shown during the next chat.
+    slots = 0;
+    editor.suggester.serverChanged();
+    editor.change('1');
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, ';');
+    assert.equal(editor.requests.length, 1);
+  });
+
+  it('suggestion refresh: a chat ends the request that has its slot; one by hand waits for the chat', async () => {
+    let slots = 1;
+    const editor = new EditorHarness('x = |\n', { model: () => ({ ...MODEL, slots }) });
+    editor.firstTextMs = 60_000;
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.deepEqual(
+      editor.requests.map(({ stopped }) => stopped),
+      [false],
+    );
+    slots = 0;
+    editor.suggester.serverChanged();
+    assert.equal(editor.requests[0]?.stopped, true);
+    await editor.clock.pass(60_000);
+    editor.firstTextMs = 100;
+    editor.answers = () => ['2;'];
+    editor.requestSuggestion({ trigger: 'invoke' });
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, '2;');
+  });
+
   it('suggestion refresh: starts when the ignore files have been read', async () => {
     let excluded: NotSent | undefined = 'unknown-yet';
     const editor = new EditorHarness('x = |\n', { excluded: () => excluded });

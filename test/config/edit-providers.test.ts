@@ -33,6 +33,13 @@ const COMMENTED = `{
 `;
 
 describe('changing a svc.jsonc', () => {
+  it('withProvider: the window of Ollama is written, and stays when the provider is edited', () => {
+    const text = withProvider('{}', { ...FORM, window: 16_384 });
+    const options = { baseURL: 'https://acme.example/v1', num_ctx: 16_384 };
+    assert.deepEqual(read(text), { provider: { acme: { ...WRITTEN, options } } });
+    assert.deepEqual(read(withProvider(text, FORM)), { provider: { acme: { ...WRITTEN, options } } });
+  });
+
   it('withProvider: adds a provider after the existing ones without other changes', () => {
     const text = withProvider(COMMENTED, FORM);
     const added = text.split('\n').filter((line) => !COMMENTED.split('\n').includes(line));

@@ -20,6 +20,8 @@ async function answer(request, response) {
   if (pathname === '/api/ps') return send(response, { models: [] });
   if (pathname === '/api/show') return send(response, { parameters: `num_ctx ${process.env.OLLAMA_CONTEXT_LENGTH}` });
   if (pathname !== '/api/generate') return response.writeHead(404).end('{}');
+  // Without a prompt, the model is only loaded.
+  if (JSON.parse(text).prompt === undefined) return send(response, { done: true, done_reason: 'load' });
   writeFileSync(join(process.env.FAKE_OLLAMA, 'request.json'), text);
   response.setHeader('content-type', 'application/x-ndjson');
   response.write(`${JSON.stringify({ response: 'sum / numbers', done: false })}\n`);

@@ -101,6 +101,24 @@ describe('local models from zero', () => {
     assert.match(written, /"nextEditModel": "ollama\/hf\.co\/sweepai/);
     await findNotification(page, 'Ollama is set up');
     await screenshot(page, 'local-setup-end');
+    assert.doesNotMatch(written, /num_ctx/);
+  });
+
+  it('local models: for a server that runs already, its models get a window', async () => {
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
+    writeFileSync(file, '{}');
+    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
+    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await rows.filter({ hasText: 'Set up other models…' }).click();
+    await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
+    assert.equal(await rows.filter({ hasText: 'Start Ollama' }).count(), 0);
+    await page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
+    await waitUntil(
+      'the window to be in svc.jsonc',
+      () => readFileSync(file, 'utf8'),
+      (text) => /"num_ctx": (?:8192|16384)\b/.test(text) && text.includes('"completionModel"'),
+    );
   });
 });
 

@@ -497,6 +497,19 @@ describe('schemas of tools by vendor', () => {
     assert.equal(cleanSchema(schema, PLAIN_SCHEMA), schema);
   });
 
+  it('tool schema: a property that is `true` or `false` is an object with the same meaning, at any depth', () => {
+    const schema = {
+      type: 'object',
+      additionalProperties: false,
+      properties: { a: true, b: { type: 'object', properties: { c: true, d: false } }, e: { items: true } },
+    };
+    assert.deepEqual(cleanSchema(schema, PLAIN_SCHEMA), {
+      type: 'object',
+      additionalProperties: false,
+      properties: { a: {}, b: { type: 'object', properties: { c: {}, d: { not: {} } } }, e: { items: true } },
+    });
+  });
+
   it('tool schema: a schema of any depth is cleaned, deep ones accept any value', () => {
     let schema: JsonObject = { type: 'string' };
     for (let depth = 0; depth < 5000; depth += 1) schema = { type: 'object', properties: { a: schema } };

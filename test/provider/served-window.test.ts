@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { defined } from '../../src/base/json.ts';
 import type { ProviderKind } from '../../src/catalog/model.ts';
 import { largerWindow, withServedWindow } from '../../src/catalog/served-window.ts';
 import { ServedWindows, servedModel } from '../../src/provider/served-window.ts';
@@ -16,6 +17,7 @@ interface Fixture {
   readonly paths: Readonly<Record<string, Answer>>;
   readonly context: number | undefined;
   readonly trained?: number;
+  readonly slots?: number;
 }
 
 /** Recorded bodies, shortened. `n_ctx_train` differs from `n_ctx` in each. */
@@ -65,13 +67,14 @@ const HTML = '<!doctype html><html><head><title>Chat</title></head></html>';
 const UNEXPECTED = { error: 'Unexpected endpoint or method. (GET /api/ps)' };
 
 const FIXTURES: readonly Fixture[] = [
-  { name: 'llama.cpp: /props', kind: 'llamacpp', paths: { '/props': PROPS }, context: 4096 },
+  { name: 'llama.cpp: /props', kind: 'llamacpp', paths: { '/props': PROPS }, context: 4096, slots: 2 },
   {
     name: 'llama.cpp: /props before the list, and what the model was trained for',
     kind: 'llamacpp',
     paths: { '/props': PROPS, '/v1/models': LLAMA_LIST },
     context: 4096,
     trained: 40960,
+    slots: 2,
   },
   {
     name: 'llama.cpp: meta.n_ctx, if a frontend answers /props with a page',
@@ -92,6 +95,7 @@ const FIXTURES: readonly Fixture[] = [
     id: 'org/qwen3:Q4',
     paths: { '/props?model=org%2Fqwen3%3AQ4&autoload=false': PROPS, '/props': { role: 'router', n_ctx: 0 } },
     context: 4096,
+    slots: 2,
   },
   {
     name: 'llama.cpp: a router without the loaded model',
@@ -235,6 +239,7 @@ const FIXTURES: readonly Fixture[] = [
     kind: 'openai-compatible',
     paths: { '/props': PROPS },
     context: 4096,
+    slots: 2,
   },
   {
     name: 'an unknown server: 200 with an error for each path',
@@ -286,16 +291,13 @@ describe('ServedWindows', () => {
   const model = (kind: ProviderKind, id = 'q', context = 0) =>
     modelAt(`${upstream.url}/v1`, { kind }, { id, limit: { context, output: 0 } });
 
-  for (const { name, kind, id, paths, context, trained } of FIXTURES) {
+  for (const { name, kind, id, paths, context, trained, slots } of FIXTURES) {
     it(`ServedWindows: ${name}`, async () => {
       serve(paths);
       const asked = model(kind, id);
       const windows = new ServedWindows(fetchTransport(fetch));
       const window = (await windows.readAll([asked], signal)).get(asked.ref);
-      assert.deepEqual(
-        window,
-        context === undefined ? undefined : { context, ...(trained === undefined ? {} : { trained }) },
-      );
+      assert.deepEqual(window, context === undefined ? undefined : { context, ...defined({ trained, slots }) });
       // A request that follows finds the same.
       assert.equal((await windows.read(asked, signal))?.context, context);
     });
@@ -356,6 +358,71 @@ describe('ServedWindows', () => {
     assert.equal((await windows.readAll([model('ollama')], signal)).size, 0);
     assert.equal(loaded, false);
     assert.deepEqual(await windows.read(model('ollama'), signal), { context: 8192, trained: 40960 });
+  });
+
+  it('ServedWindows: a request that is given up does not end the load of its model', async () => {
+    const closed: string[] = [];
+    let answer = (): void => undefined;
+    upstream.respond(({ path, body }, response) => {
+      response.once('close', () => response.writableFinished || closed.push(path));
+      if (path === '/api/ps') response.end('{"models":[]}');
+      else {
+        assert.deepEqual(body, { model: 'q', stream: false, keep_alive: '1h', options: { num_ctx: 8192 } });
+        answer = () => void response.end('{"done":true,"done_reason":"load"}');
+      }
+      return undefined;
+    });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const asked = { ...model('ollama'), options: { num_ctx: 8192, keep_alive: '1h' } };
+    const key = new AbortController();
+    const first = windows.load(asked, key.signal);
+    await upstream.request(1);
+    key.abort();
+    await first;
+    const second = windows.load(asked, signal);
+    await upstream.request(2);
+    answer();
+    await second;
+    assert.deepEqual(closed, []);
+    assert.deepEqual(
+      upstream.requests.map(({ path }) => path),
+      ['/api/ps', '/api/generate', '/api/ps'],
+    );
+  });
+
+  for (const [name, models, own, loads] of [
+    ['a loaded model is not loaded again', [{ name: 'q:latest', context_length: 4096 }], {}, false],
+    ['a model with the window of its options is not', [{ name: 'q', context_length: 8192 }], { num_ctx: 8192 }, false],
+    ['a model with another window is', [{ name: 'q', context_length: 4096 }], { num_ctx: 8192 }, true],
+    ['a server that does not tell its models is not asked to', undefined, {}, false],
+  ] as const) {
+    it(`ServedWindows: ${name}`, async () => {
+      upstream.respond(({ path }, response) => {
+        response.end(JSON.stringify(path === '/api/ps' ? { models } : { done: true }));
+        return undefined;
+      });
+      await new ServedWindows(fetchTransport(fetch)).load({ ...model('ollama'), options: own }, signal);
+      assert.equal(
+        upstream.requests.some(({ path }) => path === '/api/generate'),
+        loads,
+      );
+    });
+  }
+
+  it('ServedWindows: a model of Ollama’s cloud is not loaded, and has the whole window', async () => {
+    serve({ '/api/ps': { models: [] }, '/api/show': { ...SHOW, remote_host: 'https://ollama.com:443' } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const cloud = { ...model('ollama', 'gpt-oss:120b-cloud'), options: { num_ctx: 8192 } };
+    await windows.load(cloud, signal);
+    assert.deepEqual(upstream.requests, []);
+    assert.deepEqual(await windows.read(cloud, signal), { context: 40_960, trained: 40_960 });
+  });
+
+  it('ServedWindows: other servers are not asked to load', async () => {
+    const windows = new ServedWindows(fetchTransport(fetch));
+    await windows.load(model('llamacpp'), signal);
+    await windows.load(model('lmstudio'), signal);
+    assert.deepEqual(upstream.requests, []);
   });
 
   it('ServedWindows: a model that is loaded later with another window has it with the next request', async () => {

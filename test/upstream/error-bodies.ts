@@ -239,6 +239,14 @@ export const NAMED_WAITS: readonly (readonly [what: string, body: unknown, waitM
 
 /** Error bodies as the vendors send them, by vendor and kind. */
 export const CONTEXT_ERRORS: Readonly<Record<string, { status: number; body: unknown; limit?: string }>> = {
+  'lm studio, kept tokens': {
+    status: 400,
+    limit: '4096',
+    body: {
+      error:
+        'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 10247 >= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input.',
+    },
+  },
   openai: {
     status: 400,
     limit: '128000',

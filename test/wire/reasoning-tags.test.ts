@@ -20,6 +20,8 @@ const CASES: readonly Case[] = [
   ['<thought>', 'no', '\n<thought>a</thought>b', 'a', 'b'],
   ['<reasoning>', 'no', '<reasoning>a</reasoning> b', 'a', 'b'],
   ['[THINK]', 'no', '[THINK]a[/THINK]b', 'a', 'b'],
+  ['Gemma 4', 'no', '<|channel>thought\nI think | hard.\n<channel|>The answer.', 'I think | hard.', 'The answer.'],
+  ['Gemma 4 without thoughts', 'no', '<|channel>thought\n<channel|>The answer.', '', 'The answer.'],
   ['two blocks', 'no', '<think>a</think>\n<think>b</think>\nc', 'ab', 'c'],
   ['an empty block', 'no', '<think>\n\n</think>\n\nc', '', 'c'],
   ['a missing closing tag', 'no', '<think>a\nb', 'a\nb', ''],

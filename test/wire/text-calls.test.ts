@@ -82,6 +82,45 @@ const CASES: readonly Case[] = [
     '<tool_call>\n<function=get_problems>\n</function>\n</tool_call>',
     [{ name: 'get_problems', arguments: '{}' }],
   ],
+  [
+    'Qwen3-Coder without </parameter>',
+    '<tool_call>\n<function=read_file>\n<parameter=path>\nb.ts\n<parameter=line>\n3\n</function>\n</tool_call>',
+    [B],
+  ],
+  [
+    'Qwen3-Coder without </function>',
+    'I read it.\n<tool_call>\n<function=read_file>\n<parameter=path>\nsrc/a.ts\n</parameter>\n</tool_call>',
+    [A],
+    'I read it.',
+  ],
+  ['Qwen3-Coder without either', '<tool_call>\n<function=read_file>\n<parameter=path>\nsrc/a.ts\n</tool_call>', [A]],
+  ['Hermes with a brace too many', `<tool_call>\n${JSON_A}}\n</tool_call>`, [A]],
+  ['Hermes with a brace too few', `<tool_call>\n${JSON_A.slice(0, -1)}\n</tool_call>`, [A]],
+  ['Qwen2.5-Coder in its tag', `<tools>\n${JSON_A}\n</tools>`, [A]],
+  ['Qwen2.5-Coder in its tag, a list', `<tools>\n[${JSON_A}, ${JSON_B}]\n</tools>`, [A, B]],
+  ['Gemma 4', '<|tool_call>call:read_file{path:<|"|>src/a.ts<|"|>}<tool_call|>', [A]],
+  [
+    'Gemma 4, two',
+    '<|tool_call>call:read_file{path:<|"|>src/a.ts<|"|>}<tool_call|><|tool_call>call:read_file{path:<|"|>b.ts<|"|>,line:3}<tool_call|>',
+    [A, B],
+  ],
+  [
+    'Gemma 4 without arguments',
+    '<|tool_call>call:get_problems{}<tool_call|>',
+    [{ name: 'get_problems', arguments: '{}' }],
+  ],
+  [
+    'Gemma 4 with code',
+    '<|tool_call>call:write{content:<|"|>f({a:1});\n"x"<|"|>,path:<|"|>a<|"|>}<tool_call|>',
+    [{ name: 'write', arguments: JSON.stringify({ content: 'f({a:1});\n"x"', path: 'a' }) }],
+  ],
+  ['LM Studio', `[TOOL_REQUEST]\n${JSON_A}\n[END_TOOL_REQUEST]`, [A]],
+  [
+    'Seed-OSS',
+    '<seed:tool_call>\n<function=read_file>\n<parameter=path>src/a.ts</parameter>\n</function>\n</seed:tool_call>',
+    [A],
+  ],
+  ['GLM, the whole message', `\n{\n  "tool_calls": [${JSON_A}],\n  "content": "I read it."\n}`, [A]],
   ['Qwen2.5-Coder, bare', JSON_A, [A]],
   ['Qwen2.5-Coder, in a fence', `\`\`\`json\n${JSON_A}\n\`\`\``, [A]],
   ['Qwen2.5-Coder, in a fence without a language', `\`\`\`\n${JSON_A}\n\`\`\`\n`, [A]],
@@ -154,6 +193,8 @@ const CASES: readonly Case[] = [
     '<|start|>assistant to=functions.read_file<|channel|>commentary json<|message|>{"path":"src/a.ts"}<|call|>',
     [A],
   ],
+  ['gpt-oss without its tokens', 'commentary to=functions.read_file json{"path":"src/a.ts"}', [A]],
+  ['gpt-oss without its tokens, with a blank', 'assistantcommentary to=functions.read_file {"path":"src/a.ts"}', [A]],
   ['a name with its namespace', '{"name": "functions.read_file", "arguments": {"path": "src/a.ts"}}', [A]],
 ];
 
@@ -183,6 +224,12 @@ const TALK: readonly (readonly [name: string, text: string])[] = [
   ['arguments that are a list', '{"name": "read_file", "arguments": ["a"]}'],
   ['broken JSON', '<tool_call>{"name": "read_file", "arguments": {"path": }}</tool_call>'],
   ['cut JSON', '<tool_call>{"name": "read_file", "arguments": {"path": "sr'],
+  ['cut JSON in braces', '<tool_call>{"name": "read_file", "arguments": {"path": "a"}'],
+  ['a cut parameter', '<tool_call>\n<function=read_file>\n<parameter=path>\nsrc/a'],
+  ['other JSON with calls', '{"tool_calls": [], "content": "a"}'],
+  ['calls of other tools', '{"tool_calls": [{"name": "x", "arguments": {}}]}'],
+  ['Gemma’s token in prose', '<|tool_call>call: a tool'],
+  ['the tag of tools in prose', '<tools>\nare offered.'],
   ['a tag that does not begin a call', '<tool_call>\nis the tag.'],
   ['a tag for which code follows', '<function=read_file>\nvoid f();'],
   ['the name of a tool', 'read_file'],
@@ -195,6 +242,7 @@ const TALK: readonly (readonly [name: string, text: string])[] = [
   ['a heading', `# <tool_call>\n\nThe tag.`],
   ['blanks', ' \n '],
   ['a link', '[text](https://example.com)'],
+  ['a channel without tokens in prose', 'commentary to=functions.read_file is a channel.'],
   ['a reasoning channel', '<|channel|>commentary<|message|>I think.'],
 ];
 
@@ -297,6 +345,25 @@ describe('calls in the text of an answer', () => {
         },
       );
     }
+  });
+
+  it('text calls: a call with which the reasoning of an answer without text ends is one', () => {
+    const format = withTextCalls(withReasoningTags(chatCompletions, 'no'), TOOLS);
+    const call = `<tool_call>\n${JSON_A}\n</tool_call>`;
+    const types = (message: object, finish = 'stop') =>
+      foldEvents(format.readAnswer({ choices: [{ message, finish_reason: finish }] })).parts.map(({ type }) => type);
+    const thought = `I should read it.\n\n${call}`;
+    assert.deepEqual(types({ reasoning_content: thought }), ['reasoning', 'tool-call']);
+    assert.deepEqual(types({ content: `<think>${thought}` }), ['reasoning', 'tool-call']);
+    assert.deepEqual(types({ content: '\n\n', reasoning_content: thought }), ['reasoning', 'tool-call']);
+    // An answer, a limit, a call that the server read, and thoughts about calls.
+    assert.deepEqual(types({ content: 'Done.', reasoning_content: thought }), ['reasoning', 'text']);
+    assert.deepEqual(types({ reasoning_content: thought }, 'length'), ['reasoning']);
+    const own = [{ id: 'c', type: 'function', function: { name: 'write', arguments: '{}' } }];
+    assert.deepEqual(types({ reasoning_content: thought, tool_calls: own }, 'tool_calls'), ['reasoning', 'tool-call']);
+    assert.deepEqual(types({ reasoning_content: `${thought}\nThat is how it is called.` }), ['reasoning']);
+    assert.deepEqual(types({ reasoning_content: JSON_A }), ['reasoning']);
+    assert.deepEqual(types({ reasoning_content: `For example:\n${call}` }), ['reasoning']);
   });
 
   it('text calls: events have their parts in order, with reasoning before them', () => {

@@ -43,6 +43,16 @@ describe('errors of vendors', () => {
     });
   }
 
+  it('vendor errors: a server that loads its model gets time for it', () => {
+    const read = (status: number, message: string) =>
+      vendorError({ provider: 'p', status, bodyText: JSON.stringify({ error: { message } }), byok: true });
+    const loading = read(503, 'Loading model');
+    assert.deepEqual([loading.retryable, loading.retryAfterMs], [true, 10_000]);
+    assert.equal(read(503, 'Service Unavailable').retryAfterMs, undefined);
+    assert.equal(read(500, 'model requires more system memory (11.1 GiB) than is available').retryable, false);
+    assert.equal(read(500, 'llama runner process has terminated').retryable, true);
+  });
+
   it('vendor errors: the message does not contain a web page', () => {
     const error = vendorError({
       provider: 'p',

@@ -63,6 +63,6 @@ export interface CompletionModel {
   readonly contextPlace?: ContextPlace;
   /** Gets the requests while those of this model fail. */
   readonly fallback?: CompletionModel;
-  /** How many requests its server runs at a time. More would wait there. Absent: many. */
+  /** How many requests its server runs at a time. More would wait there. 0: a chat uses it. Absent: many. */
   readonly slots?: number;
 }

@@ -126,7 +126,7 @@ export class CompletionSender {
    */
   async warm(view: CaretView): Promise<void> {
     const { document, position, model } = view;
-    if (model.slots === undefined || this.requests.running.size > 0 || this.requests.circuitFor(model).open) return;
+    if (!model.slots || this.requests.running.size > 0 || this.requests.circuitFor(model).open) return;
     this.stopWarming();
     const abort = new AbortController();
     const { signal } = abort;
@@ -204,11 +204,16 @@ export class CompletionSender {
    * Stops what the request replaces. False: the server has no slot for it. A request whose answer fits what was typed
    * since keeps its slot, because it is nearer to its answer than a new one; what is requested in advance waits.
    */
-  #makeRoom(place: Place, model: CompletionModel, { basis }: SendOptions): boolean {
-    if (basis !== undefined) return this.requests.makeRoom(model, () => false);
+  #makeRoom(place: Place, { slots, ...model }: CompletionModel, { basis, reason }: SendOptions): boolean {
+    // A request of the user waits behind a chat.
+    const free = defined({ slots: reason === 'invoke' && slots === 0 ? 1 : slots });
+    if (basis !== undefined) return this.requests.makeRoom({ ...model, ...free }, () => false);
     this.#stopContradicted(place);
     const { uri } = place.document;
-    return this.requests.makeRoom(model, (request) => request.uri !== uri || request.basis !== undefined);
+    return this.requests.makeRoom(
+      { ...model, ...free },
+      (request) => request.uri !== uri || request.basis !== undefined,
+    );
   }
 
   /** @param model the one that gets the request. Its answer is for the model of the place. */

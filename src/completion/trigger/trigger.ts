@@ -13,6 +13,7 @@ export type TriggerRefusal =
   | 'selection'
   | 'output'
   | 'manual-only'
+  | 'chat-first'
   | NotSent;
 
 /** Why a document must not be sent; `unknown-yet`: the ignore files are still being read. */

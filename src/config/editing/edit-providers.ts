@@ -20,6 +20,7 @@ export function withProvider(text: string, form: ProviderForm, was?: string): st
   config.set(at('edit'), form.edit === '' ? undefined : form.edit);
   config.set(at('options', 'baseURL'), form.baseURL);
   config.set(at('options', 'fimURL'), form.fimURL === '' ? undefined : form.fimURL);
+  if (form.window !== undefined) config.set(at('options', 'num_ctx'), form.window);
   writeKey(config, at('options', 'apiKey'), form);
   writeHeaders(config, at('options', 'headers'), form);
   writeModels(config, at('models'), form);

@@ -49,6 +49,8 @@ export interface ProviderForm {
   readonly fim: string;
   /** Format for next edits. Empty: detected by the names of the models. */
   readonly edit: string;
+  /** The window with which Ollama loads each model. Not in the dialog: absent, what is in the file stays. */
+  readonly window?: number;
   /** Path of the svc.jsonc where the provider is saved. */
   readonly target: string;
 }

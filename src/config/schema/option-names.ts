@@ -42,6 +42,11 @@ export const FIELD_OPTIONS: Readonly<Record<string, Fields>> = {
   promptCacheRetention: openAI('prompt_cache_retention'),
   safetyIdentifier: openAI('safety_identifier'),
   store: openAI('store'),
+  // docs.ollama.com, "Chat": only Ollama's own API has them.
+  num_ctx: { 'chat-completions': 'num_ctx' },
+  numCtx: { 'chat-completions': 'num_ctx' },
+  keep_alive: { 'chat-completions': 'keep_alive' },
+  keepAlive: { 'chat-completions': 'keep_alive' },
 };
 
 /** Members of objects in options, such as `thinking.budgetTokens`. */

@@ -4,6 +4,7 @@ import { defined, ownEntry } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { CompletionModel, CompletionSettings } from '../../completion/document/completion-settings.ts';
 import { Suggester, type SuggesterDeps } from '../../completion/suggester.ts';
+import type { RunningChats } from '../../provider/running-chats.ts';
 import { warmConnection } from '../../provider/transport/warm-connection.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { contextPlace } from '../../wire/fim/fim-request.ts';
@@ -60,10 +61,11 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       context: context.source,
       log: (line) => log.info(line),
       warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
-      fill: ({ ref }) => fillWith(models.registry?.find(ref), transport),
+      fill: ({ ref }) => fillWith(models, models.registry?.find(ref), transport),
     }),
   );
   own(anyEvent(own, models.onDidChange, onDidChangeSettings, excluded.onDidChange)(() => suggester.reconsider()));
+  own(models.runningChats.onDidChange(() => suggester.serverChanged()));
 
   const ghostText = own(new GhostTextWatch());
   const nextEdits = own(
@@ -140,8 +142,9 @@ function completionModel(
     const found = ref ? models.registry?.find(ref) : undefined;
     return found?.fim ? found : undefined;
   };
-  const model = describeModel(find(ownEntry(modelByLanguage, languageId)) ?? models.completion);
-  const fallback = describeModel(find(fallbackModel));
+  const { runningChats } = models;
+  const model = describeModel(find(ownEntry(modelByLanguage, languageId)) ?? models.completion, runningChats);
+  const fallback = describeModel(find(fallbackModel), runningChats);
   return model && fallback && fallback.ref !== model.ref ? { ...model, fallback } : (model ?? fallback);
 }
 
@@ -149,26 +152,32 @@ function namedModels({ modelByLanguage, fallbackModel }: CompletionSettings): re
   return [...new Set([...Object.values(modelByLanguage), fallbackModel])].filter((ref) => ref !== '');
 }
 
-function describeModel(model: Model | undefined): CompletionModel | undefined {
+function describeModel(model: Model | undefined, chats: RunningChats): CompletionModel | undefined {
   if (!model) return undefined;
   const { ref, limit, cost, endpoint } = model;
   const place = contextPlace(endpoint.fim);
-  return { ref, contextTokens: limit.context, contextPlace: place, ...defined({ cost, slots: slotsOf(endpoint) }) };
-}
-
-/** A server of one user has one slot, or shares its speed among several. */
-function slotsOf({ kind, fim }: Model['endpoint']): number | undefined {
-  const isLocal = kind === 'ollama' || kind === 'llamacpp' || kind === 'lmstudio' || fim === 'llamacpp-infill';
-  return isLocal ? 1 : undefined;
+  return {
+    ref,
+    contextTokens: limit.context,
+    contextPlace: place,
+    ...defined({ cost, slots: chats.freeSlots(model) }),
+  };
 }
 
 function warmUp(model: Model | undefined, transport: PurposeTransport): void {
   if (model) void warmConnection(model.endpoint, transport);
 }
 
-function fillWith(model: Model | undefined, transport: PurposeTransport): ReturnType<SuggesterDeps['fill']> {
+function fillWith(
+  models: Models,
+  model: Model | undefined,
+  transport: PurposeTransport,
+): ReturnType<SuggesterDeps['fill']> {
   return async function* (request, signal) {
     if (model === undefined) return;
+    const loading = models.load(model, signal);
+    if (loading !== undefined) await loading;
+    if (signal.aborted) return;
     const { completeCode } = await import('../../provider/complete-code.ts');
     yield* completeCode(model, request, { transport, signal });
   };

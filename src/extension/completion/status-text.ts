@@ -53,5 +53,7 @@ export function describeRefusal(why: TriggerRefusal): string {
       return t('they are not available in this kind of document.');
     case 'manual-only':
       return t('they are shown only on request.');
+    case 'chat-first':
+      return t('the chat uses the model.');
   }
 }

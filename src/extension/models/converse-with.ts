@@ -8,6 +8,7 @@ export function converseWith(models: Models, transport: Transport): Converse {
   const { cap } = outputCap(process.env);
   return async function* (model, conversation, signal, choices) {
     const { converse } = await import('../../provider/converse.ts');
-    yield* converse(model, conversation, { transport, signal, outputCap: cap, served: models.served, ...choices });
+    const options = { transport, signal, outputCap: cap, served: models.served, ...choices };
+    yield* models.runningChats.during(model, converse(model, conversation, options));
   };
 }

@@ -13,6 +13,7 @@ import type { SettingsStore } from '../../config/load/store.ts';
 import type { WaitingChange } from '../../config/settings/project-part.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { LiveModels } from '../../provider/live-models.ts';
+import { RunningChats } from '../../provider/running-chats.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
@@ -53,6 +54,8 @@ export class Models implements vscode.Disposable {
   readonly #disposables = new DisposableStore();
   readonly onDidChange = this.#changed.event;
   readonly #live: LiveModels;
+  /** What the chat leaves to completions. */
+  readonly runningChats = new RunningChats();
   readonly #builds = new CoalescedRun(() => this.#build());
   #registry: Registry | undefined;
   #waiting: readonly WaitingChange[] = [];
@@ -86,7 +89,12 @@ export class Models implements vscode.Disposable {
       failed: (error) => this.#failed(error),
     });
     const rebuild = () => void this.rebuild();
-    this.#disposables.add(this.#changed, deps.store.onChange(rebuild), deps.keys.onDidChange(rebuild));
+    this.#disposables.add(
+      this.#changed,
+      this.runningChats,
+      deps.store.onChange(rebuild),
+      deps.keys.onDidChange(rebuild),
+    );
   }
 
   dispose(): void {
@@ -123,6 +131,11 @@ export class Models implements vscode.Disposable {
   /** See `LiveModels`. */
   get served(): LiveModels['served'] {
     return this.#live.served;
+  }
+
+  /** See `LiveModels`. Nothing to wait for: the server does not load models, or does not tell. */
+  load(model: Model, signal: AbortSignal): Promise<void> | undefined {
+    return model.endpoint.kind === 'ollama' ? this.#live.load(model, signal) : undefined;
   }
 
   get #listed(): boolean {

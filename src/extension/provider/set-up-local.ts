@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import {
+  foreignWindow,
   type LocalPlan,
   type LocalProgram,
   type LocalUse,
@@ -201,7 +202,7 @@ class SetUp {
       await this.#until(terminal, model.command, async () => {
         return (await this.#listed(model.baseURL))?.includes(model.id) === true;
       });
-      await this.#save(plan.program, model);
+      await this.#save(plan, model, starts);
       if (model.use === 'completion' && !this.#typing) await showFirstCompletion(model.name);
     }
     const chat = t('Open Chat');
@@ -234,7 +235,8 @@ class SetUp {
     }
   }
 
-  async #save(program: LocalProgram, model: PlannedModel): Promise<void> {
+  /** @param starts the server was started with the window of the plan; another one has its own, which may be small. */
+  async #save({ program, window }: LocalPlan, model: PlannedModel, starts: boolean): Promise<void> {
     const { models } = this.#deps;
     const providers = [...(models.settings?.providers.values() ?? [])];
     const { baseURL } = model;
@@ -247,7 +249,7 @@ class SetUp {
       );
     const target = globalFile();
     if (known === undefined) {
-      const own = program === 'llamacpp' ? fimOfLlamaServer(model) : {};
+      const own = program === 'llamacpp' ? fimOfLlamaServer(model) : starts ? {} : { window: foreignWindow(window) };
       await saveProvider(this.#deps, { ...EMPTY_FORM, id, name: NAMES[program], baseURL, target, ...own });
     }
     const ref = `${id}/${model.id}`;

@@ -3,6 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { UpstreamTarget } from '../../provider/upstream-target.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
+import type { Format } from '../../wire/format.ts';
 import type { Entrant } from '../pools/hedge.ts';
 import type { ResponseTransform } from './response-transform.ts';
 
@@ -30,6 +31,8 @@ export interface RelayRequest {
   readonly attempt?: AttemptOptions;
   /** The answer may be other than JSON (a transcript as text). */
   readonly anyBody?: boolean;
+  /** The framing of a streamed answer. Absent: server-sent events. */
+  readonly framing?: Format['framing'];
 }
 
 /** The result of a relayed answer, for accounting. */

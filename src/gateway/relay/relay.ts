@@ -9,6 +9,9 @@ import { contentDecoder, isEncoded } from '../../provider/transport/content-deco
 import { disconnectError, networkError } from '../../provider/transport/network-failure.ts';
 import { asSvcError, SvcError } from '../../wire/errors/svc-error.ts';
 import { answerTooLarge, excessiveAnswer, MAX_ANSWER_BYTES, ofProvider } from '../../wire/errors/upstream-errors.ts';
+import type { Frame } from '../../wire/format.ts';
+import { NdjsonDecoder } from '../../wire/stream/ndjson.ts';
+import { frameText } from '../../wire/stream/sse.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { ClientAnswer } from './client-answer.ts';
@@ -91,6 +94,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** The content type is that of a stream. */
   #declaresStream = false;
   #decoder: Transform | undefined;
+  /** Absent: the answer is not a stream of JSON lines. */
+  #lines: NdjsonDecoder | undefined;
   /** True while the upstream is paused because the client reads too slowly. */
   #paused = false;
   /** The connection failed while earlier bytes are still being decoded. */
@@ -129,6 +134,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     // Some servers always stream. Then the answer is collected, unless any body is forwarded.
     this.#declaresStream = isEventStreamType(singleHeader(headers['content-type']) ?? '');
     if (this.#request.anyBody === true && status === 200 && this.#declaresStream) this.#body.startStream();
+    if (this.#request.framing === 'ndjson' && this.#request.stream && status === 200) this.#lines = new NdjsonDecoder();
     const encoding = singleHeader(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }
@@ -142,7 +148,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return this.#fail(ofAnswer(thrown));
     }
     this.#decoder = decoder;
-    decoder.on('data', (chunk: Buffer) => this.#receive(chunk));
+    decoder.on('data', (chunk: Buffer) => this.#receiveLines(chunk));
     decoder.on('end', () => (this.#broken ? this.#fail(this.#broken) : this.#end()));
     decoder.on('error', (thrown) => this.#fail(this.#broken ?? disconnectError(thrown)));
     decoder.on('drain', () => this.#resume());
@@ -153,8 +159,22 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#received += chunk.length;
     if (this.#firstByteMs === 0) this.#firstByteMs = performance.now() - this.#sentAt;
     this.#expectMore();
-    if (this.#decoder === undefined) this.#receive(chunk);
+    if (this.#decoder === undefined) this.#receiveLines(chunk);
     else if (!this.#decoder.write(chunk)) this.#pause();
+  }
+
+  /** Lines of JSON become server-sent events, so that all that follows has one kind of stream. */
+  #receiveLines(chunk: Buffer): void {
+    if (this.#lines === undefined) return this.#receive(chunk);
+    try {
+      this.#receiveFrames(this.#lines.push(chunk));
+    } catch (thrown) {
+      this.#fail(ofAnswer(thrown));
+    }
+  }
+
+  #receiveFrames(frames: readonly Frame[]): void {
+    if (frames.length > 0) this.#receive(Buffer.from(frames.map(frameText).join('')));
   }
 
   #receive(chunk: Buffer): void {
@@ -235,6 +255,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #end(): void {
+    this.#receiveFrames(this.#lines?.end() ?? []);
     this.#passGathered();
     if (this.#closed) return;
     this.#ended = true;

@@ -1,5 +1,6 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
+import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
@@ -51,7 +52,7 @@ export function inferenceRoutes(deps: Inference, kept: KeptItems): Route[] {
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: async (requested, byok, attempt) => {
             const candidate = { ...requested, model: await deps.listing.served(requested.model, whenLeft(context)) };
-            const same = candidate.model.endpoint.format === format.name;
+            const same = candidate.model.endpoint.format === format.name && !usesOllamaChat(candidate.model);
             const issuer = issuerOf(candidate.model, caller, byok);
             const keeper = itemKeeper(kept, caller, body.value);
             const request = same
@@ -198,6 +199,7 @@ function translated(
     byok: byok !== undefined,
     stream: body.stream === true,
     transform: new TranslatingTransform(request.format, client, answer, byok !== undefined),
+    ...defined({ framing: request.format.framing }),
   };
 }
 

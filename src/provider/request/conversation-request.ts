@@ -1,4 +1,6 @@
 import type { Model } from '../../catalog/model.ts';
+import { usesOllamaChat } from '../../catalog/ollama-model.ts';
+import { ollamaChat, writeOllamaChat } from '../../wire/chat-completions/ollama-chat.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
@@ -68,19 +70,18 @@ export function conversationBody(
   checkAbilities(model, conversation);
   requireWindow(model, [conversation.system, conversation.turns, conversation.tools]);
   const repairs: RepairChange[] = [];
+  const native = usesOllamaChat(model);
+  const upstream = native ? ollamaChat : FORMATS[endpoint.format];
   const rules = rulesOf(model);
-  const {
-    conversation: bridged,
-    format,
-    restore,
-  } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
+  const { conversation: bridged, format, restore } = bridgeTools(conversation, upstream, rules.customTools);
   const repaired = withCacheKey(model, repairConversation(bridged, repairs), choices.session);
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
-  const reasoned = splitReasoning(model, FORMATS[endpoint.format], fitted.reasoning?.effort !== 'none');
+  const reasoned = splitReasoning(model, upstream, fitted.reasoning?.effort !== 'none');
   const read = withUniqueIds(restore(readTextCalls(model, reasoned, bridged)), conversation);
-  return { format: read, body: withOptions(model, written, choices.variant), repairs };
+  const body = withOptions(model, written, choices.variant);
+  return { format: read, body: native ? writeOllamaChat(body) : body, repairs };
 }
 
 /** Requests of one conversation go to one machine of the vendor, which has the beginning of its prompt. */

@@ -24,11 +24,13 @@ export function withoutVersion(base: string): string {
 
 /** The URL for a path of the endpoint's format. @throws SvcError configuration_error without an address. */
 export function upstreamURL(endpoint: Endpoint, path: string): string {
-  return joinURL(versionedBase(endpoint), path);
+  const base = isOllamaPath(path) ? withoutVersion(requireBase(endpoint)) : pathBase(endpoint);
+  return joinURL(withParameters(base, endpoint.options.queryParams), path);
 }
 
-function versionedBase(endpoint: Endpoint): string {
-  return withParameters(pathBase(endpoint), endpoint.options.queryParams);
+/** The paths of Ollama's own API are not below a version. */
+function isOllamaPath(path: string): boolean {
+  return path.startsWith('/api/');
 }
 
 function pathBase(endpoint: Endpoint): string {
@@ -70,7 +72,8 @@ export function versionedAlternative(
   path: string,
 ): { readonly url: string; worked(): void } | undefined {
   const { baseURL } = endpoint;
-  if (baseURL === undefined || upstreamURL(endpoint, path) !== joinURL(baseURL, path)) return undefined;
+  if (baseURL === undefined || isOllamaPath(path) || upstreamURL(endpoint, path) !== joinURL(baseURL, path))
+    return undefined;
   if (!/^\/*$/.test(new URL(baseURL).pathname)) return undefined;
   return { url: joinURL(baseURL, `/v1${path}`), worked: () => void VERSIONED.add(baseURL) };
 }

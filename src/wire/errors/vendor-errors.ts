@@ -44,7 +44,7 @@ const MAX_MESSAGE = 2000;
  * context length is N tokens"; Anthropic: "prompt is too long: N tokens > M maximum", "input length and `max_tokens`
  * exceed context limit"; Mistral: "too large for model with M maximum context length"; llama.cpp: "exceeds the
  * available context size", exceed_context_size_error; Ollama: "exceeds the context window" / "input length exceeds"; LM
- * Studio: "context length of only M tokens"; Google: "input token count (N) exceeds the maximum number of tokens
+ * Studio: "context length of only M tokens", "(n_keep: N >= n_ctx: M)"; Google: "input token count (N) exceeds the maximum number of tokens
  * allowed (M)".
  */
 const CONTEXT_WORDS = [
@@ -70,6 +70,7 @@ const CONTEXT_CODES = new Set([
 
 /** The token limit in these messages. */
 const LIMIT_WORDS = [
+  /\bn_ctx: {0,3}(\d[\d,]*)/i,
   /maximum context length (?:is|of)\s+(\d[\d,]*)/i,
   /(\d[\d,]*)\s+(?:maximum context length|maximum)/i,
   />\s*(\d[\d,]*)/,
@@ -82,11 +83,17 @@ const LIMIT_WORDS = [
 
 /** The tokens of the request in these messages. */
 const REQUESTED_WORDS = [
+  /\bn_keep: {0,3}(\d[\d,]*)/i,
   /prompt is too long: (\d[\d,]*) tokens/i,
   /(?:requested|resulted in|contains|has) (?:about )?(\d[\d,]*) tokens/i,
   /input token count \((\d[\d,]*)\)/i,
   /request \((\d[\d,]*) tokens\)/i,
 ];
+/** llama.cpp while it starts. Milliseconds until the next attempt: a large model takes a minute. */
+const LOADING = /^loading model$/i;
+const LOADING_MS = 10_000;
+/** Ollama has not enough memory for the model. To try again takes as long, with the same result. */
+const NO_MEMORY = /requires more system memory/i;
 /** Anthropic's words if a lower `max_tokens` is enough. Claude Code lowers it when it reads them. */
 const OUTPUT_TOO_LARGE = /`max_tokens` exceed context limit/;
 
@@ -106,7 +113,9 @@ function reportedError(failure: Omit<VendorFailure, 'byok'>): SvcError {
     upstreamStatus: failure.status,
     code: fields.code,
     param: fields.param,
-    retryAfterMs: statedWaitMs(failure.header, body, fields.message),
+    retryAfterMs:
+      statedWaitMs(failure.header, body, fields.message) ??
+      (isLoading(status, fields.message) ? LOADING_MS : undefined),
   });
   const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
   if (isContextExceeded(fields, status)) return make(contextExceeded(fields));
@@ -140,12 +149,17 @@ function reportedError(failure: Omit<VendorFailure, 'byok'>): SvcError {
     case 529:
       return make({ errorType: 'temporarily_unavailable', message, retryable: true });
   }
-  if (status >= 500) return make({ errorType: 'upstream_error', message, retryable: true });
+  if (status >= 500)
+    return make({ errorType: 'upstream_error', message, retryable: !NO_MEMORY.test(fields.message ?? '') });
   if (fields.code === 'content_filter' || fields.type === 'content_filter') {
     return make({ errorType: 'content_filtered', message });
   }
   if (status >= 400) return make({ errorType: 'invalid_request', message });
   return make({ errorType: 'upstream_error', message, retryable: true });
+}
+
+function isLoading(status: number, message = ''): boolean {
+  return status === 503 && LOADING.test(message.trim());
 }
 
 /**

@@ -117,7 +117,9 @@ class SchemaCleaner {
     if (LISTS.has(key)) return this.#list(value, depth);
     if (!NAMED.has(key) || !isObject(value)) return value;
     const named: Record<string, unknown> = {};
-    for (const [name, inner] of Object.entries(value)) {
+    for (const [name, given] of Object.entries(value)) {
+      // Ollama refuses a request with a property that is no object (can1357/oh-my-pi#4488).
+      const inner = key === 'properties' && typeof given === 'boolean' ? (given ? {} : { not: {} }) : given;
       if (inner !== null) define(named, name, isObject(inner) ? this.clean(inner, depth + 1) : inner);
     }
     return sameMembers(value, named) ? value : named;

@@ -15,31 +15,36 @@ type Read<T> = 'no' | 'more' | (T & { readonly at: number });
 /**
  * Tokens that begin calls. Qwen and Hermes: `<tool_call>`; Qwen3-Coder and Llama: `<function=`; Mistral: `[TOOL_CALLS]`;
  * Llama: `<|python_tag|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
- * DeepSeek-V3.2: `<invoke` in a tag of their own; gpt-oss: channels (openai/harmony).
+ * DeepSeek-V3.2: `<invoke` in a tag of their own; Gemma 4: `<|tool_call>`; Qwen2.5-Coder: `<tools>`; LM Studio: `[TOOL_REQUEST]`; gpt-oss: channels
+ * (openai/harmony).
  */
 const WRAPPERS = splitWords(`
   <tool_call> <|tool_call|> <|tool_call> <function_call> <tool_calls> [TOOL_CALLS] <|python_tag|> functools
-  <minimax:tool_call> <function_calls> <｜DSML｜function_calls> <｜tool▁calls▁begin｜> <｜tool▁call▁begin｜>
+  <tools> [TOOL_REQUEST] <seed:tool_call> <minimax:tool_call> <function_calls> <｜DSML｜function_calls> <｜tool▁calls▁begin｜> <｜tool▁call▁begin｜>
 `);
 const FUNCTION = '<function=';
 const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
-const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to='];
+/** Channels of servers that drop special tokens, as in reasoning-tags.ts. */
+const BARE_CHANNELS = ['commentary to=functions.', 'assistantcommentary to=functions.'];
+const CHANNELS = ['<|channel|>commentary', '<|start|>assistant', '<|channel|>analysis to=', ...BARE_CHANNELS];
 /** Texts with which a call may begin after other text. */
 export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOKES, ...CHANNELS];
-/** Texts that may follow a call. */
+/** Texts that may follow a call. Small models close one object too many. */
 const CLOSINGS = splitWords(`
   </tool_call> <|/tool_call|> <tool_call|> </function_call> </tool_calls> </minimax:tool_call> </function_calls>
   </｜DSML｜function_calls> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> </function> <|im_end|> <|eot_id|> <|eom_id|> <|call|>
-  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> ; ,
+  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> <|tool_response> </tools> [END_TOOL_REQUEST] </seed:tool_call> ; , }
 `);
 const SEPARATOR = '<｜tool▁sep｜>';
 /** Members with which an object that is a call may begin. */
-const FIRST_MEMBERS = ['name', 'function', 'type', 'id', 'arguments', 'parameters', 'tool', 'tool_name'];
+const FIRST_MEMBERS = ['name', 'function', 'type', 'id', 'arguments', 'parameters', 'tool', 'tool_name', 'tool_calls'];
 const NAME = /[\w.:/-]{1,128}/y;
 
 /** Reads a text that consists of calls and nothing else. */
 export class TextCallParser {
   readonly #tools: ReadonlyMap<string, Tool>;
+  /** Closing tags and braces may be missing. */
+  #lenient = false;
 
   constructor(tools: readonly Tool[]) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -47,9 +52,18 @@ export class TextCallParser {
 
   /**
    * @param whole the text is the whole answer, so that it may be JSON without a tag.
+   * @param ended nothing follows, so that a closing tag that is missing is not awaited (ollama/ollama#18563).
    * @returns the calls if the text is complete.
    */
-  parse(text: string, whole: boolean): 'no' | 'more' | readonly TextCall[] {
+  parse(text: string, whole: boolean, ended = false): 'no' | 'more' | readonly TextCall[] {
+    this.#lenient = false;
+    const calls = this.#parse(text, whole);
+    if (!ended || calls !== 'more') return calls;
+    this.#lenient = true;
+    return this.#parse(text, whole);
+  }
+
+  #parse(text: string, whole: boolean): 'no' | 'more' | readonly TextCall[] {
     const calls: TextCall[] = [];
     let at = skipBlank(text, 0);
     if (whole) {
@@ -125,6 +139,8 @@ export class TextCallParser {
       return found === 'no' ? this.#json(text, at) : found === 'more' ? 'more' : 'no';
     }
     if (text[at] === '<') return this.#block(text, at, false, depth + 1);
+    const gemma = matchToken(text, at, 'call:');
+    if (gemma !== 'no') return gemma === 'more' ? 'more' : this.#gemma(text, at + 'call:'.length);
     const name = this.#name(text, at);
     if (name === 'no' || name === 'more') return name;
     return this.#afterName(text, name.at, name.name);
@@ -209,6 +225,8 @@ export class TextCallParser {
     const values: Record<string, unknown> = {};
     for (let at = start; ; ) {
       const ended = matchToken(text, at, end);
+      const closes = this.#lenient && matchToken(text, at, TAG_END) === 'yes';
+      if (closes) return { calls: [{ name, arguments: JSON.stringify(values) }], at };
       if (ended === 'yes') return { calls: [{ name, arguments: JSON.stringify(values) }], at: at + end.length };
       opening.lastIndex = at;
       const opened = opening.exec(text);
@@ -217,8 +235,9 @@ export class TextCallParser {
         return possible ? 'more' : 'no';
       }
       const from = at + opened[0].length;
-      closing.lastIndex = from;
-      const closed = closing.exec(text);
+      const closer = this.#lenient && opening === PARAMETER.opening ? LENIENT_CLOSING : closing;
+      closer.lastIndex = from;
+      const closed = closer.exec(text);
       if (closed === null) return 'more';
       values[opened[1] ?? ''] = this.#value(name, opened[1] ?? '', text.slice(from, closed.index));
       at = skipBlank(text, closed.index + (closed[1]?.length ?? 0));
@@ -248,15 +267,32 @@ export class TextCallParser {
         : 'no';
   }
 
+  /** Gemma 4: `NAME{key:<|"|>text<|"|>,other:1}`. */
+  #gemma(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const name = this.#name(text, start);
+    if (name === 'no' || name === 'more') return name;
+    if (name.at === text.length) return 'more';
+    if (text[name.at] !== '{') return 'no';
+    const end = text.indexOf(`}${GEMMA_END}`, name.at);
+    if (end === -1) return 'more';
+    const parts = text.slice(name.at, end + 1).split('<|"|>');
+    const json = parts.map((each, index) =>
+      index % 2 === 1 ? JSON.stringify(each) : each.replace(/([{,]\s{0,20})([\w-]{1,128})(?=\s{0,20}:)/g, '$1"$2"'),
+    );
+    const value = parseJson(json.join(''));
+    return isObject(value) ? { calls: [{ name: name.name, arguments: JSON.stringify(value) }], at: end + 1 } : 'no';
+  }
+
   /** openai/harmony: the recipient is in the head of the channel. */
   #channel(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
-    const end = text.indexOf('<|message|>', start);
+    const message = BARE_CHANNELS.some((each) => text.startsWith(each, start)) ? '' : '<|message|>';
+    const end = text.indexOf(message || '{', start);
     const head = end === -1 ? text.slice(start) : text.slice(start, end);
     if (head.length > MAX_HEAD) return 'no';
     if (end === -1) return 'more';
     const name = / to=(?:functions\.)?([\w.-]{1,128})/.exec(head)?.[1];
     if (name === undefined || !this.#tools.has(name)) return 'no';
-    return this.#arguments(text, skipBlank(text, end + '<|message|>'.length), name);
+    return this.#arguments(text, skipBlank(text, end + message.length), name);
   }
 
   /** The name of an offered tool. */
@@ -286,9 +322,13 @@ export class TextCallParser {
   #json(text: string, at: number): Read<{ calls: readonly TextCall[] }> {
     const head = this.#head(text, at);
     if (head !== 'yes') return head;
-    const read = readJson(text, at);
+    let read = readJson(text, at);
+    if (read === 'more' && this.#lenient) read = readOpenJson(text, at);
     if (read === 'no' || read === 'more') return read;
-    const calls = (Array.isArray(read.value) ? read.value : [read.value]).map((each) => this.#call(each));
+    const { value } = read;
+    // GLM writes the whole message as JSON (ggml-org/llama.cpp#15186).
+    const list = isObject(value) && Array.isArray(value.tool_calls) ? value.tool_calls : [value].flat();
+    const calls = list.map((each) => this.#call(each));
     const known = calls.filter((each) => each !== undefined);
     return known.length === 0 || known.length < calls.length ? 'no' : { calls: known, at: read.at };
   }
@@ -342,11 +382,15 @@ const PARAMETER = {
   opening: /<parameter=([\w.-]{1,128})>/y,
   closing: /(<\/parameter>)(?=\s{0,20}<(?:parameter=|\/function>))/g,
 };
+/** The same where closing tags are missing: the value ends at the first one that is there. */
+const LENIENT_CLOSING = /(<\/parameter>)?(?=\s{0,20}<(?:parameter=|\/function>|\/tool_call>))/g;
+const TAG_END = '</tool_call>';
 const NAMED_PARAMETER = {
   opening: /<(?:｜DSML｜)?parameter name="([\w.-]{1,128})"[^>]{0,80}>/y,
   closing:
     /(<\/(?:｜DSML｜)?parameter>)(?=\s{0,20}<(?:｜DSML｜)?(?:parameter |\/(?:｜DSML｜)?invoke>)|\s{0,20}<\/｜DSML｜invoke>)/g,
 };
+const GEMMA_END = '<tool_call|>';
 const MAX_HEAD = 200;
 
 /** Whether a token is at a place; `more`: the text ends inside it. */
@@ -401,6 +445,18 @@ function readJson(text: string, start: number): Read<{ value: JsonObject | reado
     }
   }
   return 'more';
+}
+
+/** JSON without its last braces before a closing tag. */
+function readOpenJson(text: string, start: number): Read<{ value: JsonObject | readonly unknown[] }> {
+  const end = text.indexOf(TAG_END, start);
+  if (end === -1) return 'no';
+  const json = text.slice(start, end).trimEnd();
+  for (const braces of ['}', '}}']) {
+    const value = parseJson(json + braces) ?? parseJson(escapeBreaks(json + braces));
+    if (isObject(value)) return { value, at: end };
+  }
+  return 'no';
 }
 
 function escapeBreaks(json: string): string {

@@ -74,7 +74,7 @@ export class TextCallSplitter {
         text += this.#release(this.#findCandidate(true));
         if (!this.#holds) break;
       }
-      const calls = this.#parser.parse(this.#held, !this.#hasText);
+      const calls = this.#parser.parse(this.#held, !this.#hasText, true);
       if (typeof calls === 'object') {
         this.#held = '';
         return { text: text.trimEnd(), calls };
@@ -190,9 +190,15 @@ class CallsInText implements EventMapper {
   #data: TextData = {};
   /** The server reads calls itself. */
   #isRead = false;
+  /** Qwen3.5 forgets to end its reasoning before a call (ggml-org/llama.cpp#21118): the call is then the end of it. */
+  readonly #reasoning: TextCallSplitter;
+  #hasText = false;
 
   constructor(tools: readonly Tool[]) {
     this.#splitter = new TextCallSplitter(tools);
+    this.#reasoning = new TextCallSplitter(tools);
+    // Only tags begin a call there.
+    this.#reasoning.push('Thoughts.\n');
   }
 
   map(events: readonly Event[]): readonly Event[] {
@@ -213,6 +219,8 @@ class CallsInText implements EventMapper {
       case 'discard':
         return [{ ...event, call: this.#numbers.find(event.call, 'own') }];
       case 'reasoning':
+        this.#reasoning.push(event.text);
+        return [this.#numbers.apply(event, 'own')];
       case 'reasoning-seal':
         return [this.#numbers.apply(event, 'own')];
       default:
@@ -223,6 +231,7 @@ class CallsInText implements EventMapper {
 
   #text(event: TextEvent): Event[] {
     if (this.#isRead) return [this.#numbers.apply(event, 'own')];
+    this.#hasText ||= event.text.trim() !== '';
     this.#textPart = event.part;
     this.#data = joinTextData(this.#data, event);
     return this.#released(this.#splitter.push(event.text));
@@ -230,8 +239,9 @@ class CallsInText implements EventMapper {
 
   #finish(event: Extract<Event, { type: 'finish' }>): Event[] {
     const mayCall = !this.#isRead && (event.reason === 'stop' || event.reason === 'tool_calls');
-    const { text, calls } = this.#splitter.end(mayCall);
-    const events = this.#released(text);
+    const { text, calls: own } = this.#splitter.end(mayCall);
+    const calls = mayCall && !this.#hasText ? this.#reasoning.end(true).calls : own;
+    const events = this.#released(calls.length > 0 ? text.trimEnd() : text);
     if (calls.length === 0) return [...events, event];
     const made = calls.flatMap((call, index): Event[] => {
       const part = this.#numbers.find(index, 'call');

@@ -19,6 +19,9 @@ export function nextEditModels(
       const model = models.registry?.find(ref);
       return async function* (request, { maxTokens }, signal) {
         if (model === undefined) return;
+        const loading = models.load(model, signal);
+        if (loading !== undefined) await loading;
+        if (signal.aborted) return;
         const { predictEdit } = await import('../../../provider/predict-edit.ts');
         yield* predictEdit(model, dialect, request, { transport, signal, maxTokens });
       };
