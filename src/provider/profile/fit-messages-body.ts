@@ -1,4 +1,4 @@
-import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
 import { typeOfData } from '../../wire/media.ts';
 import { limitCacheMarks } from '../../wire/messages/cache-marks.ts';
 import { isAttribution } from '../../wire/messages/read-request.ts';
@@ -9,8 +9,9 @@ import type { Rules } from './rules.ts';
  * Changes a body that the client wrote for Messages to the rules of the upstream: the type of images is that of their
  * bytes, only Anthropic gets Claude Code's line for its servers, and at most four blocks have a cache mark. Returns the same object if nothing changes.
  */
-export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {
+export function fitMessagesBody(rules: Rules, given: JsonObject): JsonObject {
   const { attribution, serverTools } = rules;
+  const body = fitCacheLifetimes(rules, omit(given, rules.refused));
   const { system, messages } = body;
   const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
   const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
@@ -21,19 +22,46 @@ export function fitMessagesBody(rules: Rules, body: JsonObject): JsonObject {
   return kept.length > 0 ? { ...changed, system: kept } : rest;
 }
 
-/** Another vendor's answer may have blank text, which the API refuses. An answer of which nothing is left is removed. */
+/** Marks of the prompt cache without a `ttl`, if the upstream refuses it. Returns the same object if nothing changes. */
+export function fitCacheLifetimes({ cacheLifetimes }: Rules, body: JsonObject): JsonObject {
+  if (cacheLifetimes === 'kept') return body;
+  const marked = (holder: JsonObject): JsonObject => {
+    const { cache_control: mark } = holder;
+    return isObject(mark) && 'ttl' in mark ? { ...holder, cache_control: omit(mark, ['ttl']) } : holder;
+  };
+  const inner = (holder: JsonObject): JsonObject =>
+    marked(withMember(holder, 'content', mapItems(holder.content, inner)));
+  let fitted = marked(body);
+  for (const field of ['tools', 'system']) fitted = withMember(fitted, field, mapItems(fitted[field], marked));
+  return withMember(fitted, 'messages', mapItems(fitted.messages, inner));
+}
+
+/**
+ * Another vendor's answer may have blank text, which the API refuses, and so may the results of a client's tools. An
+ * answer of which nothing is left is removed. A user message without other content does not change.
+ */
 function withoutBlankText(messages: unknown): unknown {
   if (!Array.isArray(messages)) return messages;
   const kept = messages.flatMap((value): unknown[] => {
     const message = objectOrEmpty(value);
     const { content } = message;
-    if (message.role !== 'assistant') return [value];
-    if (typeof content === 'string') return content.trim() === '' ? [] : [value];
-    if (!Array.isArray(content) || !content.some(isBlank)) return [value];
-    const filled = content.filter((block) => !isBlank(block));
-    return filled.length > 0 ? [{ ...message, content: filled }] : [];
+    const answer = message.role === 'assistant';
+    if (typeof content === 'string') return answer && content.trim() === '' ? [] : [value];
+    if (!Array.isArray(content)) return [value];
+    const results = mapItems(content, withoutBlankResult);
+    const filled = arrayOrEmpty(results).filter((block) => !isBlank(block));
+    if (filled.length === 0) return answer && content.length > 0 ? [] : [value];
+    return filled.length === content.length
+      ? [withMember(message, 'content', results)]
+      : [{ ...message, content: filled }];
   });
   return kept.length === messages.length && kept.every((value, index) => value === messages[index]) ? messages : kept;
+}
+
+function withoutBlankResult(block: JsonObject): JsonObject {
+  const { type, content } = block;
+  if (type !== 'tool_result' || !Array.isArray(content) || !content.some(isBlank)) return block;
+  return { ...block, content: content.filter((inner) => !isBlank(inner)) };
 }
 
 function isBlank(block: unknown): boolean {

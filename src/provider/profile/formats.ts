@@ -26,6 +26,8 @@ export const BASE_RULES: Rules = {
   nulls: 'kept',
   requiredChoice: 'required',
   forcedChoice: 'accepted',
+  thinking: 'any',
+  cacheLifetimes: 'kept',
   attribution: 'removed',
   serverTools: 'kept',
   reasoningTags: 'none',
