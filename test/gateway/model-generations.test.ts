@@ -180,6 +180,89 @@ describe('generations and families of models', () => {
     }
   }
 
+  const system = { role: 'system', content: 'S' };
+  const answer = { role: 'assistant', content: 'a' };
+  const results = arrayOrEmpty(LOOP[2]?.content);
+  const said = { type: 'text', text: 'S' };
+  /** Claude Code sends system messages to each model (anthropics/claude-code#77698). */
+  const SYSTEM: readonly (readonly [what: string, messages: readonly JsonObject[], sent: JsonObject])[] = [
+    ['after a question', [USER, system], { system: 'P', messages: [{ role: 'user', content: 'q\n\nS' }] }],
+    [
+      'after an answer',
+      [USER, answer, system],
+      { system: 'P', messages: [USER, answer, { role: 'user', content: 'S' }] },
+    ],
+    [
+      'after results',
+      [...LOOP, { role: 'system', content: [said] }],
+      { system: 'P', messages: [...LOOP.slice(0, 2), { role: 'user', content: [...results, said] }] },
+    ],
+    [
+      'between a call and its result',
+      [...LOOP.slice(0, 2), system, ...LOOP.slice(2)],
+      { system: 'P', messages: [...LOOP.slice(0, 2), { role: 'user', content: [...results, said] }] },
+    ],
+    ['before everything', [system, USER], { system: 'P\n\nS', messages: [USER] }],
+    ['without text', [USER, { role: 'system', content: [], output_config: {} }], { system: 'P', messages: [USER] }],
+  ];
+  for (const [where, messages, expected] of SYSTEM) {
+    it(`system messages: one ${where} is sent as the model reads it`, async () => {
+      for (const model of ['glm-5', 'claude-opus-4-6']) {
+        gateway.upstream.forget();
+        const body = await sent('/v1/messages', { model: `messages/${model}`, system: 'P', messages });
+        assert.deepEqual([body.system, body.messages], [expected.system, expected.messages], model);
+      }
+      gateway.upstream.forget();
+      const body = await sent('/v1/messages', {
+        model: 'messages/us.anthropic.claude-opus-4-8',
+        system: 'P',
+        messages,
+      });
+      assert.deepEqual([body.system, body.messages], ['P', messages]);
+    });
+  }
+
+  it('other models: those of Claude Code for answers that a model refuses are left out', async () => {
+    const request = { max_tokens: 9, messages: [USER], fallbacks: [{ model: 'claude-opus-4-8' }] };
+    for (const model of ['messages/glm-5', 'chat/glm-5']) {
+      gateway.upstream.forget();
+      const response = await gateway.post('/v1/messages', { model, ...request });
+      assert.equal(response.status, 200, await response.text());
+      assert.match(response.headers.get('warning') ?? '', /fallbacks/);
+      assert.ok(!(await gateway.upstream.request(0)).bytes.includes('fallbacks'));
+    }
+    const refused = await gateway.post('/v1/chat/completions', { model: 'chat/glm-5', ...request });
+    assert.equal(refused.status, 400);
+  });
+
+  const DOCUMENTS: readonly (readonly [what: string, source: JsonObject])[] = [
+    ['data', { type: 'text', media_type: 'text/plain', data: 'DOC' }],
+    ['content', { type: 'content', content: [{ type: 'text', text: 'DOC' }] }],
+    ['plain content', { type: 'content', content: 'DOC' }],
+  ];
+  for (const [what, source] of DOCUMENTS) {
+    it(`documents: a text is text for other vendors, also in a result: ${what}`, async () => {
+      const document = { type: 'document', title: 'T', source };
+      const result = { type: 'tool_result', tool_use_id: 'c1', content: [document] };
+      const messages = [...LOOP.slice(0, 2), { role: 'user', content: [result, document] }];
+      for (const model of ['chat/glm-5', 'responses/glm-5']) {
+        gateway.upstream.forget();
+        const text = JSON.stringify(await sent('/v1/messages', { model, messages }));
+        assert.equal(text.split('T\\n\\nDOC').length - 1, 2, text);
+        assert.ok(!/"(?:input_)?file"/.test(text), text);
+      }
+    });
+  }
+
+  it('documents: a text file of a Chat Completions client reaches a Messages model without files as text', async () => {
+    const file = { type: 'file', file: { file_data: 'data:text/x-python;base64,RE9D', filename: 'a.py' } };
+    const body = await sent('/v1/chat/completions', {
+      model: 'messages/glm-5',
+      messages: [{ role: 'user', content: [file] }],
+    });
+    assert.deepEqual(body.messages, [{ role: 'user', content: 'a.py\n\nDOC' }]);
+  });
+
   it('blank text: results and questions of a Messages client are sent without it', async () => {
     const blank = { type: 'text', text: ' ' };
     const word = { type: 'text', text: 'w' };

@@ -62,6 +62,18 @@ export const FAMILY_PROFILES: readonly Profile[] = [
     ],
   },
   {
+    name: 'Claude 4.8 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && (claudeVersion(id) ?? 0) >= 48,
+    rows: [
+      row(
+        'systemMessages',
+        'anywhere',
+        'a system message within the messages of a forwarded request stays there',
+        'Anthropic, "Mid-conversation system messages"; anomalyco/opencode#43180',
+      ),
+    ],
+  },
+  {
     name: 'Other models than Claude (Messages)',
     covers: (model) =>
       model.endpoint.format === 'messages' &&

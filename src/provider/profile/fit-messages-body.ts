@@ -2,8 +2,9 @@ import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '..
 import { typeOfData } from '../../wire/media.ts';
 import { limitCacheMarks } from '../../wire/messages/cache-marks.ts';
 import { isAttribution } from '../../wire/messages/read-request.ts';
-import { isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blocks.ts';
+import { isVendorAnswer, isVendorBlock, textOfVendorBlock } from '../../wire/messages/vendor-blocks.ts';
 import type { Rules } from './rules.ts';
+import { joinContents, placeSystemMessages } from './system-messages.ts';
 
 /**
  * Changes a body that the client wrote for Messages to the rules of the upstream: the type of images is that of their
@@ -11,7 +12,7 @@ import type { Rules } from './rules.ts';
  */
 export function fitMessagesBody(rules: Rules, given: JsonObject): JsonObject {
   const { attribution, serverTools } = rules;
-  const body = fitCacheLifetimes(rules, omit(given, rules.refused));
+  const body = fitCacheLifetimes(rules, placeSystem(rules, omit(given, rules.refused)));
   const { system, messages } = body;
   const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
   const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
@@ -20,6 +21,33 @@ export function fitMessagesBody(rules: Rules, given: JsonObject): JsonObject {
   const { system: _, ...rest } = changed;
   const kept = system.filter((block) => !isAttribution(block));
   return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+/** System messages of a model that has only the system prompt: text of the user, and the first ones in the prompt. */
+function placeSystem({ systemMessages }: Rules, body: JsonObject): JsonObject {
+  const { messages, system } = body;
+  const isSystem = (message: unknown): boolean => objectOrEmpty(message).role === 'system';
+  if (systemMessages === 'anywhere' || !Array.isArray(messages) || !messages.some(isSystem)) return body;
+  // A system message without text sets only an effort.
+  const spoken = messages.filter((message) => !isSystem(message) || hasText(objectOrEmpty(message).content));
+  const [first, ...rest] = placeSystemMessages(systemMessages, spoken);
+  if (!isSystem(first)) return { ...body, messages: (first === undefined ? rest : [first, ...rest]).map(resultsFirst) };
+  const prompt = joinContents([system, objectOrEmpty(first).content]);
+  return { ...body, system: prompt, messages: rest.map(resultsFirst) };
+}
+
+function hasText(content: unknown): boolean {
+  return typeof content === 'string' ? content.trim() !== '' : arrayOrEmpty(content).length > 0;
+}
+
+/** The API demands the results of calls at the start of a message. */
+function resultsFirst(value: unknown): unknown {
+  const { role, content } = objectOrEmpty(value);
+  if (role !== 'user' || !Array.isArray(content)) return value;
+  const isResult = (block: unknown): boolean => objectOrEmpty(block).type === 'tool_result';
+  const results = content.filter(isResult);
+  if (results.length === 0 || content.slice(0, results.length).every(isResult)) return value;
+  return { ...objectOrEmpty(value), content: [...results, ...content.filter((block) => !isResult(block))] };
 }
 
 /** Marks of the prompt cache without a `ttl`, if the upstream refuses it. Returns the same object if nothing changes. */
@@ -81,9 +109,10 @@ function withoutServerTools(messages: unknown): unknown {
   return arrayOrEmpty(messages).flatMap((value) => {
     const message = objectOrEmpty(value);
     const { content } = message;
-    if (!Array.isArray(content) || !content.some((block) => isVendorBlock(objectOrEmpty(block)))) return [value];
+    const isForeign = message.role === 'assistant' ? isVendorAnswer : isVendorBlock;
+    if (!Array.isArray(content) || !content.some((block) => isForeign(objectOrEmpty(block)))) return [value];
     const kept = content.flatMap((block) => {
-      if (!isVendorBlock(objectOrEmpty(block))) return [block];
+      if (!isForeign(objectOrEmpty(block))) return [block];
       const text = textOfVendorBlock(objectOrEmpty(block));
       return text === undefined ? [] : [{ type: 'text', text }];
     });

@@ -90,6 +90,12 @@ export const FORMAT_PROFILES: readonly Profile[] = [
         'Anthropic API ("text content blocks must contain non-whitespace text")',
       ),
       row(
+        'systemMessages',
+        'first',
+        'a system message within the messages of a forwarded request becomes text of the user message before or after it; in a translated one it joins the system prompt',
+        'anthropics/claude-code#77698, deepseek-ai/awesome-deepseek-integration#639 ("unknown variant `system`, expected `user` or `assistant`")',
+      ),
+      row(
         'opening',
         'user',
         'a conversation that begins with the assistant gets the user message “Continue.” before it',

@@ -1,8 +1,10 @@
+import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Conversation } from '../../wire/conversation.ts';
+import type { Conversation, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { textOfData } from '../../wire/media.ts';
 import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
 import { bridgeTools } from '../../wire/tools/tool-bridge.ts';
 import { normalizeIds, type RepairChange, repairConversation } from '../../wire/tools/tool-call-repair.ts';
@@ -59,12 +61,9 @@ export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body
  *
  * @throws SvcError 400 that names the content or tool that the model does not support.
  */
-export function conversationBody(
-  model: Model,
-  conversation: Conversation,
-  choices: RequestChoices = {},
-): ConversationBody {
+export function conversationBody(model: Model, given: Conversation, choices: RequestChoices = {}): ConversationBody {
   const { endpoint } = model;
+  const conversation = withTextFiles(model, given);
   checkAbilities(model, conversation);
   requireWindow(model, [conversation.system, conversation.turns, conversation.tools]);
   const repairs: RepairChange[] = [];
@@ -81,6 +80,35 @@ export function conversationBody(
   const reasoned = splitReasoning(model, FORMATS[endpoint.format], fitted.reasoning?.effort !== 'none');
   const read = withUniqueIds(restore(readTextCalls(model, reasoned, bridged)), conversation);
   return { format: read, body: withOptions(model, written, choices.variant), repairs };
+}
+
+/** Files of text are sent as text, except as documents of Messages: vendors accept only PDF in `file` and `input_file`. */
+function withTextFiles(model: Model, conversation: Conversation): Conversation {
+  if (model.endpoint.format === 'messages' && takesMedia(model, 'file')) return conversation;
+  const turns = conversation.turns.map((turn): Turn => {
+    if (turn.role !== 'user' || !turn.parts.some(hasFile)) return turn;
+    const parts = turn.parts.map((part): UserPart => {
+      return part.type === 'tool-result' ? { ...part, content: part.content.map(asText) } : asText(part);
+    });
+    return { ...turn, parts };
+  });
+  return { ...conversation, turns };
+}
+
+function hasFile(part: UserPart): boolean {
+  return part.type === 'file' || (part.type === 'tool-result' && part.content.some(({ type }) => type === 'file'));
+}
+
+function asText<P extends UserPart>(part: P): P | TextPart {
+  if (part.type !== 'file' || part.media.kind !== 'data') return part;
+  const text = textOfData(part.media);
+  if (text === undefined) return part;
+  const { filename, cacheControl } = part;
+  return defined({
+    type: 'text' as const,
+    text: filename === undefined ? text : `${filename}\n\n${text}`,
+    cacheControl,
+  });
 }
 
 /** Requests of one conversation go to one machine of the vendor, which has the beginning of its prompt. */

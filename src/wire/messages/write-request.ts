@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
-import { typeOfData } from '../media.ts';
+import { textOfData, typeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
@@ -254,9 +254,8 @@ function documentSource(media: Media): Body {
   if (media.kind !== 'data') return elsewhere(media);
   const type = media.mediaType.split(';')[0]?.trim() ?? '';
   if (type === 'application/pdf') return { type: 'base64', media_type: type, data: media.base64 };
-  if (type.startsWith('text/') || type === 'application/json') {
-    return { type: 'text', media_type: 'text/plain', data: Buffer.from(media.base64, 'base64').toString('utf8') };
-  }
+  const data = textOfData(media);
+  if (data !== undefined) return { type: 'text', media_type: 'text/plain', data };
   throw unsupportedField('messages', msg('This model can’t be sent files of type {0}: only PDF and text.', type));
 }
 
