@@ -21,6 +21,8 @@ const MODELS = [
   'anthropic/claude-sonnet-4.5',
   'mistralai/devstral-2512',
   'glm-5',
+  'gpt-5.4',
+  'gpt-5.6-terra',
 ];
 
 /** A name of a client, a pool or a fallback leads to a model of another generation or family. */
@@ -261,6 +263,19 @@ describe('generations and families of models', () => {
       messages: [{ role: 'user', content: [file] }],
     });
     assert.deepEqual(body.messages, [{ role: 'user', content: 'a.py\n\nDOC' }]);
+  });
+
+  it('cache key: the session of Claude Code is that of a model that needs one', async () => {
+    const session = '0b1e8f6a-6f0e-4a3e-9d0a-1f2b3c4d5e6f';
+    const metadata = { user_id: JSON.stringify({ device_id: 'd', session_id: session }) };
+    for (const [model, key] of [
+      ['gpt-5.6-terra', session],
+      ['gpt-5.4', undefined],
+    ] as const) {
+      gateway.upstream.forget();
+      const body = await sent('/v1/messages', { model: `responses/${model}`, metadata });
+      assert.equal(body.prompt_cache_key, key, model);
+    }
   });
 
   it('blank text: results and questions of a Messages client are sent without it', async () => {

@@ -153,6 +153,18 @@ export const FAMILY_PROFILES: readonly Profile[] = [
     ],
   },
   {
+    name: 'GPT-5.6 and later (Responses)',
+    covers: ({ endpoint, id }) => endpoint.kind === 'openai' && named(id, /^gpt-(?:5\.[6-9]|[6-9])/i),
+    rows: [
+      row(
+        'cacheKey',
+        'session',
+        'the session that the client names is `prompt_cache_key`, unless it sends one',
+        'OpenAI, "Prompt caching" (required for reliable matches from GPT-5.6); BerriAI/litellm#36091',
+      ),
+    ],
+  },
+  {
     name: 'Gemini 3 and later',
     covers: ({ endpoint, id }) => endpoint.format === 'chat-completions' && named(id, /^gemini-(?:[3-9]|\d\d)/i),
     rows: [

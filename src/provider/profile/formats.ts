@@ -28,6 +28,7 @@ export const BASE_RULES: Rules = {
   forcedChoice: 'accepted',
   thinking: 'any',
   cacheLifetimes: 'kept',
+  cacheKey: 'client',
   attribution: 'removed',
   serverTools: 'kept',
   reasoningTags: 'none',

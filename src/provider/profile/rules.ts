@@ -64,6 +64,8 @@ export interface Rules {
   readonly thinking: 'any' | 'budget' | 'adaptive';
   /** `refused`: marks of the prompt cache have no `ttl`. */
   readonly cacheLifetimes: 'kept' | 'refused';
+  /** `session`: the name of the client's session is the key of the prompt cache, unless the client sends a key. */
+  readonly cacheKey: 'client' | 'session';
   /** Maximum number of stop sequences. */
   readonly stops?: number;
   /** Claude Code's line for Anthropic's servers, which differs in each request. */

@@ -11,6 +11,7 @@ import { normalizeIds, type RepairChange, repairConversation } from '../../wire/
 import { fitChatBody } from '../profile/fit-chat-body.ts';
 import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
+import type { Rules } from '../profile/rules.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
@@ -24,7 +25,7 @@ export interface RequestChoices {
   readonly outputCap?: number;
   /** The name of the upstream and its account (`issuerName`). Reasoning that others issued is left out. */
   readonly issuer?: string;
-  /** Id of the conversation, for providers with the option `setCacheKey`. */
+  /** Id of the conversation, for providers with the option `setCacheKey` and models that need a key. */
   readonly session?: string;
   /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
@@ -73,7 +74,7 @@ export function conversationBody(model: Model, given: Conversation, choices: Req
     format,
     restore,
   } = bridgeTools(conversation, FORMATS[endpoint.format], rules.customTools);
-  const repaired = withCacheKey(model, repairConversation(bridged, repairs), choices.session);
+  const repaired = withCacheKey(model, rules, repairConversation(bridged, repairs), choices.session);
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
@@ -112,9 +113,14 @@ function asText<P extends UserPart>(part: P): P | TextPart {
 }
 
 /** Requests of one conversation go to one machine of the vendor, which has the beginning of its prompt. */
-function withCacheKey(model: Model, conversation: Conversation, session: string | undefined): Conversation {
-  const wanted = model.endpoint.options.setCacheKey === true && session !== undefined;
-  return wanted ? { promptCacheKey: session, ...conversation } : conversation;
+function withCacheKey(
+  { endpoint }: Model,
+  { cacheKey }: Rules,
+  conversation: Conversation,
+  session: string | undefined,
+): Conversation {
+  const { setCacheKey = cacheKey === 'session' } = endpoint.options;
+  return setCacheKey === true && session !== undefined ? { promptCacheKey: session, ...conversation } : conversation;
 }
 
 /** The upstream stores nothing, so a reasoning model must return its reasoning encrypted. */
