@@ -25,11 +25,12 @@ const ENDINGS: Readonly<Record<Ending, readonly string[]>> = {
   tool_calls: ['tool_calls', 'tool_call', 'function_call', 'tool_use'],
   content_filter: splitWords(`
     content_filter content_filtered refusal sensitive safety recitation blocklist spii prohibited_content
-    image_safety guardrail_intervened error_toxic moderation
+    image_safety image_prohibited_content image_recitation guardrail_intervened error_toxic moderation
   `),
   failed: splitWords(`
     error failed network_error insufficient_system_resource abort aborted cancelled timeout malformed_function_call
-    unexpected_tool_call malformed_response malformed_model_output malformed_tool_use
+    unexpected_tool_call too_many_tool_calls missing_thought_signature malformed_response malformed_model_output
+    malformed_tool_use
   `),
 };
 
@@ -54,6 +55,20 @@ export function readFinish(reason: string): Finish | 'failed' {
   const ending = known(reason);
   if (ending === undefined) return { reason: 'other', native: reason.slice(0, MAX_REASON) };
   return ending === 'failed' ? 'failed' : { reason: ending };
+}
+
+/**
+ * The end of an answer. The reason must agree with its calls: an agent that is told of calls and gets none stops its
+ * task or asks again without end (mastra-ai/mastra#14187, vllm-project/vllm#53255).
+ *
+ * @param called the answer has calls.
+ * @param spoken it has other content.
+ */
+export function endWithCalls(finish: Finish, called: boolean, spoken: boolean): Event {
+  const { reason } = finish;
+  if (reason === 'stop' && called) return { type: 'finish', reason: 'tool_calls' };
+  if (reason !== 'tool_calls' || called) return { type: 'finish', ...finish };
+  return spoken ? { type: 'finish', reason: 'stop' } : { type: 'error', error: brokenAnswer(reason) };
 }
 
 /** The error of an answer that broke off. @param error the provider's error, if any. */

@@ -52,6 +52,14 @@ export function typedMedia(media: Bytes): Bytes {
   return mediaType === media.mediaType ? media : { ...media, mediaType };
 }
 
+/** The text of a file; undefined for other data. */
+export function textOfData({ mediaType, base64 }: Bytes): string | undefined {
+  const type = mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
+  return type.startsWith('text/') || type === 'application/json'
+    ? Buffer.from(base64, 'base64').toString('utf8')
+    : undefined;
+}
+
 /** The type of the bytes, else the declared one. */
 export function typeOfData({ mediaType, base64 }: { readonly mediaType: string; readonly base64: string }): string {
   const start = base64.slice(0, 24);

@@ -72,6 +72,8 @@ describe('names of models that clients bring', () => {
     ['claude-opus-4-8', 'claude-opus-4-8'],
     ['claude-haiku-4-5-20251001', 'claude-haiku-4-5-20251001'],
     ['claude-opus-4-8:high', 'claude-opus-4-8'],
+    ['claude-opus-4-8[1m]', 'claude-opus-4-8'],
+    ['fast[1M][1m]', 'up-m'],
     ['upstream-id', 'upstream-id'],
     // The key of a model comes before the upstream id of another one.
     ['a', 'upstream-id'],

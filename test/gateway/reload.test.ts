@@ -29,6 +29,10 @@ describe('a reload of the configuration while the gateway runs', () => {
       (text) => text.replace('"baseURL"', '"baseUrl"'),
       /"key":"provider\.up\.options\.baseUrl"/,
     ],
+    'a variable that is not set': [
+      (text) => text.replaceAll('"sk-canary"', '"{env:SVC_TEST_NOT_SET}"'),
+      /"key":"provider\.up\.options\.apiKey"/,
+    ],
     'an empty file': [() => '', /"providers":0|no provider any more/],
     'an empty object': [() => '{}', /no provider any more/],
     'no file': [() => undefined, /no provider any more/],
@@ -47,6 +51,9 @@ describe('a reload of the configuration while the gateway runs', () => {
       assert.match(gateway.written(), logged);
       const answer = await harness.send(gateway.url);
       assert.equal(answer.status, 200, await answer.text());
+      const asked = harness.upstream.requests.filter((request) => request.path.endsWith('/chat/completions'));
+      assert.equal(asked.at(-1)?.headers.authorization, 'Bearer sk-canary');
+      assert.ok(!gateway.written().includes('A project cannot'), gateway.written());
       assert.equal((await fetch(`${gateway.url}/readyz`)).status, 200);
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
       assert.match(metrics, /^svc_gateway_config_reload_failed_total [1-9]/m);

@@ -33,7 +33,7 @@ const CHOICES: readonly (readonly [members: string, param: string])[] = [
   ['"preset":"dear"', 'preset'],
   ['"pre\u017fet":"dear"', 'pre\u017fet'],
   ['"plugins":[{"id":"auto-router","allowed_models":["dear/*"]}]', 'plugins'],
-  ['"fallbacks":[{"model":"dear/one"}]', 'fallbacks'],
+  ['"Fallbacks":[{"model":"dear/one"}]', 'Fallbacks'],
   ['"context_window_fallbacks":[{"m":["dear/one"]}]', 'context_window_fallbacks'],
   ['"providerOptions":{"gateway":{"models":["dear/one"]}}', 'providerOptions'],
   ['"provider_options":{"gateway":{"order":["dear"]}}', 'provider_options'],

@@ -401,6 +401,58 @@ const SCHEMAS: readonly SchemaCase[] = [
     ],
     ['an array without items', model, property({ type: 'array' }), property({ type: 'array', items: {} })],
   ]),
+  ...[ANY, OPENAI, CLAUDE].flatMap((model): SchemaCase[] => [
+    [
+      'an exclusive bound of draft 4',
+      model,
+      property({ type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }),
+      property({ type: 'number', exclusiveMinimum: 0, maximum: 9 }),
+    ],
+    ['required of a property', model, property({ type: 'string', required: true }), property({ type: 'string' })],
+    [
+      'a name that is required twice',
+      model,
+      { ...property({ type: 'string' }), required: ['a', 'a'] },
+      named({ type: 'string' }, { required: ['a'] }),
+    ],
+    ['types in capitals', model, property({ type: 'STRING' }), property({ type: 'string' })],
+    ['a type that JSON does not have', model, property({ type: 'any' }), property({})],
+    ['a list of types', model, property({ type: ['STRING', 'null', 'any'] }), property({ type: ['string', 'null'] })],
+    ['a description that is no text', model, property({ description: 5 }), property({ description: '5' })],
+    ['an enum without values', model, property({ type: 'string', enum: [] }), property({ type: 'string' })],
+  ]),
+  [
+    'schemas that are true or false, for Gemini',
+    GEMINI,
+    { type: 'object', properties: { a: true, b: { type: 'array', items: false } } },
+    { type: 'object', properties: { a: {}, b: { type: 'array', items: {} } } },
+  ],
+  [
+    'a reference in allOf, for Gemini',
+    GEMINI,
+    {
+      ...property({ allOf: [{ $ref: '#/$defs/B' }, { nullable: true }], description: 'D' }),
+      $defs: { B: { type: 'object', properties: { b: { type: 'string' }, c: {} }, required: ['b'] } },
+    },
+    property({
+      type: 'object',
+      properties: { b: { type: 'string' }, c: {} },
+      required: ['b'],
+      description: 'D',
+      nullable: true,
+    }),
+  ],
+  [
+    'a name pattern with a Unicode property',
+    OPENAI,
+    { type: 'object', properties: {}, patternProperties: { '^\\p{L}$': {}, '^a$': {} } },
+    {
+      type: 'object',
+      properties: {},
+      patternProperties: { '^a$': {} },
+      description: 'patternProperties: {"^\\\\p{L}$":{},"^a$":{}}.',
+    },
+  ],
   [
     'a pattern with a Unicode property',
     OPENAI,

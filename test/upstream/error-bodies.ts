@@ -96,6 +96,39 @@ export const PAYMENT_ERRORS: Readonly<Record<string, { status: number; body: unk
       },
     },
   },
+  'Anthropic, a disabled organization': {
+    status: 400,
+    body: {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'This organization has been disabled.' },
+    },
+  },
+  'Groq, a spend limit': {
+    status: 400,
+    body: { error: { message: 'API access is blocked.', type: 'invalid_request_error', code: 'blocked_api_access' } },
+  },
+  'LiteLLM, a budget': {
+    status: 400,
+    body: {
+      error: {
+        message: 'Budget has been exceeded! Current cost: 1.2, Max budget: 1.0',
+        type: 'budget_exceeded',
+        code: '400',
+      },
+    },
+  },
+  'new-api, a user without quota': {
+    status: 403,
+    body: { error: { message: '用户额度不足', type: 'new_api_error', code: 'insufficient_user_quota' } },
+  },
+  'one-api, a token without quota': {
+    status: 403,
+    body: { error: { message: '该令牌额度已用尽', type: 'one_api_error' } },
+  },
+  'Volcengine, an overdue account': {
+    status: 403,
+    body: { error: { message: 'Your account has an overdue balance.', code: 'AccountOverdueError' } },
+  },
   'Alibaba, Arrearage': {
     status: 400,
     body: {

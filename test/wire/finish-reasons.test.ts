@@ -14,11 +14,11 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   tool_calls: ['tool_calls', 'function_call', 'tool_use', 'TOOL_CALL'],
   content_filter: [
     ...['content_filter', 'content-filter', 'sensitive', 'SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST'],
-    ...['SPII', 'refusal', 'guardrail_intervened', 'IMAGE_SAFETY'],
+    ...['SPII', 'refusal', 'guardrail_intervened', 'IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT'],
   ],
   error: [
     ...['network_error', 'abort', 'error', 'insufficient_system_resource', 'MALFORMED_FUNCTION_CALL', 'cancelled'],
-    ...['UNEXPECTED_TOOL_CALL'],
+    ...['UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE'],
   ],
   other: ['OTHER', 'LANGUAGE', 'FINISH_REASON_UNSPECIFIED', 'repetition', 'toString', '__proto__', 'never heard of'],
 };
@@ -43,15 +43,17 @@ const messagesFrames = (stop_reason: string) =>
 
 describe('finish reasons of vendors', () => {
   for (const [reason, ending] of CASES) {
-    it(`finish reasons: ${reason} is ${ending} in Chat Completions, Messages and code completions`, () => {
+    // An answer without calls does not end with them.
+    const expected = ending === 'tool_calls' ? 'stop' : ending;
+    it(`finish reasons: ${reason} is ${expected} in Chat Completions, Messages and code completions`, () => {
       const stream = [chatFrame('a', null), chatFrame('', reason), 'data: [DONE]'];
-      assert.equal(endingOf(readEvents(chatCompletions, stream)), ending, 'Chat Completions, streamed');
+      assert.equal(endingOf(readEvents(chatCompletions, stream)), expected, 'Chat Completions, streamed');
       const message = { role: 'assistant', content: 'a' };
       const whole = chatCompletions.readAnswer({ choices: [{ index: 0, message, finish_reason: reason }] });
-      assert.equal(endingOf(whole), ending, 'Chat Completions, whole');
-      assert.equal(endingOf(readEvents(messages, messagesFrames(reason))), ending, 'Messages, streamed');
+      assert.equal(endingOf(whole), expected, 'Chat Completions, whole');
+      assert.equal(endingOf(readEvents(messages, messagesFrames(reason))), expected, 'Messages, streamed');
       const answer = { content: [{ type: 'text', text: 'a' }], stop_reason: reason };
-      assert.equal(endingOf(messages.readAnswer(answer)), ending, 'Messages, whole');
+      assert.equal(endingOf(messages.readAnswer(answer)), expected, 'Messages, whole');
       const fim = new FimReader();
       const chunk = { choices: [{ text: 'a', finish_reason: reason }] };
       const read = [...fim.read({ data: JSON.stringify(chunk) }), ...fim.end()];
@@ -59,6 +61,26 @@ describe('finish reasons of vendors', () => {
       assert.equal(endingOf(readFimAnswer(chunk)), ending, 'a code completion, whole');
     });
   }
+
+  it('finish reasons: an answer without calls and text that says it has calls is broken', () => {
+    assert.equal(endingOf(readEvents(chatCompletions, [chatFrame('', 'tool_calls'), 'data: [DONE]'])), 'error');
+    const message = { role: 'assistant', content: null, tool_calls: [] };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    assert.equal(endingOf(chatCompletions.readAnswer({ choices })), 'error');
+    assert.equal(endingOf(messages.readAnswer({ content: [], stop_reason: 'tool_use' })), 'error');
+  });
+
+  it('finish reasons: an answer with calls ends with them', () => {
+    const content = [{ type: 'tool_use', id: 'a', name: 'f', input: {} }];
+    assert.equal(endingOf(messages.readAnswer({ content, stop_reason: 'end_turn' })), 'tool_calls');
+    const older = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } };
+    const events = chatCompletions.readAnswer({
+      choices: [{ index: 0, message: older, finish_reason: 'function_call' }],
+    });
+    assert.equal(endingOf(events), 'tool_calls');
+    const [call] = foldEvents(events).parts;
+    assert.deepEqual([call?.type, call?.type === 'tool-call' && call.arguments], ['tool-call', '{"a":1}']);
+  });
 
   it('finish reasons: an incomplete answer of Responses is never complete', () => {
     const ending = (reason: string | undefined) => {

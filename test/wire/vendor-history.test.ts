@@ -80,6 +80,10 @@ const BLOCKS: readonly (readonly [block: JsonObject, words: readonly string[]])[
   [{ type: 'container_upload', file_id: 'F' }, ['uploaded']],
   [{ type: 'compaction', content: 'SUMMARY' }, ['SUMMARY']],
   [{ type: 'compaction', content: null }, []],
+  // Claude Code #66760 and later features.
+  [{ type: 'fallback', from: { model: 'claude-fable-5' }, to: { model: 'claude-opus-4-8' } }, []],
+  [{ type: 'connector_text', connector_text: 'SAID', signature: 'hidden' }, ['SAID']],
+  [{ type: 'a_later_block', text: 'SAID', data: 'hidden' }, ['SAID']],
 ];
 
 /** Items of OpenAI's tools. */
@@ -91,6 +95,8 @@ const ITEMS: readonly (readonly [items: readonly JsonObject[], words: readonly s
     'image_generation_call',
     'mcp_call',
     'mcp_list_tools',
+    'ghost_snapshot',
+    'other',
   ].map((type): readonly [readonly JsonObject[], readonly string[]] => [[{ type, id: 'i', status: 'completed' }], []]),
   [
     [
@@ -99,7 +105,12 @@ const ITEMS: readonly (readonly [items: readonly JsonObject[], words: readonly s
     ],
     [],
   ],
-  [[{ type: 'compaction', id: 'i', encrypted_content: 'hidden' }], []],
+  ...['compaction', 'compaction_summary', 'context_compaction'].map(
+    (type): readonly [readonly JsonObject[], readonly string[]] => [
+      [{ type, id: 'i', encrypted_content: 'hidden' }],
+      ['were compacted'],
+    ],
+  ),
   [
     [
       { type: 'local_shell_call', call_id: 'c', action: { type: 'exec', command: ['ls'] } },

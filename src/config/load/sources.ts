@@ -70,9 +70,14 @@ function windowsFolder({ env }: LoadInput): string {
 export function candidates(input: LoadInput) {
   const cwd = workingDirectory(input);
   const globalDir = globalFolder(input);
+  const named = namedFile(input, cwd);
   return {
-    below: (): readonly SourceCandidate[] => [...inFolder(globalDir, 'global'), ...namedFile(input, cwd)],
-    projects: (): Promise<readonly SourceCandidate[]> => projectFiles(input, cwd),
+    below: (): readonly SourceCandidate[] => [...inFolder(globalDir, 'global'), ...named],
+    projects: async (): Promise<readonly SourceCandidate[]> => {
+      const found = await projectFiles(input, cwd);
+      // As a project's file, it would only repeat its problems, and be told that it may not configure anything.
+      return found.filter((project) => named.every((file) => file.path !== project.path));
+    },
     above: (): readonly SourceCandidate[] => [
       ...editorSettings(input, globalDir),
       ...inlineContent(input, cwd),

@@ -18,7 +18,7 @@ export class LastValid {
   #used: Settings;
 
   constructor(first: Settings) {
-    this.#atStart = new Set(errorsOf(first).map(identity));
+    this.#atStart = new Set(mistakesOf(first).map(identity));
     this.#used = first;
   }
 
@@ -26,9 +26,9 @@ export class LastValid {
     const before = this.#used;
     // A template that failed, a full disk, or a volume that is not mounted.
     if (before.providers.size > 0 && next.providers.size === 0) {
-      return { settings: { ...before, diagnostics: next.diagnostics }, refused: errorsOf(next), empty: true };
+      return { settings: { ...before, diagnostics: next.diagnostics }, refused: mistakesOf(next), empty: true };
     }
-    const refused = errorsOf(next).filter((error) => !this.#atStart.has(identity(error)));
+    const refused = mistakesOf(next).filter((error) => !this.#atStart.has(identity(error)));
     this.#used = refused.length === 0 ? next : withoutMistakes(before, next, refused);
     return { settings: this.#used, refused, empty: false };
   }
@@ -44,8 +44,9 @@ function withoutMistakes(before: Settings, next: Settings, refused: readonly Dia
   return { ...next, providers, gateway: inGateway ? before.gateway : next.gateway };
 }
 
-function errorsOf({ diagnostics }: Settings): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity }) => severity === 'error');
+/** A variable that is not set takes the key of a provider away, although it is only a warning at the start. */
+function mistakesOf({ diagnostics }: Settings): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'env-not-set');
 }
 
 /** A line may move while the mistake stays. */

@@ -1,6 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
 import { splitWords } from '../../base/split-words.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { JsonBody } from '../http/request-body.ts';
 
 /**
  * Members that select another model, provider or address than `model` at some upstreams and proxies: OpenRouter
@@ -50,6 +51,17 @@ export function refuseOtherModels(body: JsonObject): void {
     else if (folded === 'input') checkInput(name, value);
     else checkNested(name, value);
   }
+}
+
+/**
+ * A body of Messages without the models that Anthropic tries if one refuses to answer: Claude Code and SDKs send them
+ * with each request (Wei-Shaw/sub2api#6454). Returns the same body if it names none.
+ */
+export function withoutFallbacks(body: JsonBody): JsonBody {
+  const { fallbacks, ...value } = body.value;
+  if (fallbacks === undefined || fallbacks === null) return body;
+  const text = JSON.stringify(value);
+  return { bytes: Buffer.from(text), text, value };
 }
 
 /** As `refuseOtherModels`, for the name of a form's field. @throws SvcError 400. */

@@ -22,7 +22,7 @@ import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type Access, admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
 import { findMedia } from './estimate.ts';
-import { refuseOtherModels } from './model-fields.ts';
+import { refuseOtherModels, withoutFallbacks } from './model-fields.ts';
 import type { Candidate, Models, ServedModel } from './models.ts';
 import { outputLimit } from './output-limit.ts';
 import { readPriceDemands } from './price-demands.ts';
@@ -353,7 +353,9 @@ export function configuredFallbacks(deps: Models, model: string): Candidate[] {
 
 /** Reads a JSON body that names a model only in `model`. @throws SvcError 400, 413, 499, 503. */
 export async function readJsonBody(deps: Pick<Models, 'settings'>, context: RequestContext): Promise<JsonBody> {
-  const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
+  const read = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
+  const body = context.format === 'messages' ? withoutFallbacks(read) : read;
+  if (body !== read) context.warn('Not sent: `fallbacks`, which selects other models than `model`');
   refuseOtherModels(body.value);
   context.readLabels(body.value);
   context.size = {

@@ -37,11 +37,13 @@ export function requestedRef(body: JsonObject): string {
   throw invalidRequest('model', 'The field “model” must be a string such as "vendor/model".');
 }
 
+/** Claude Code's mark for a window of a million tokens. Some of its requests still have it (Wei-Shaw/sub2api#4505). */
+const WINDOW = /(?:\[1m\]){1,4}$/i;
+
 /** Finds a model by its name, else by the name before the last colon, with the rest as the variant. */
 export function findModel(deps: Names, name: string): Candidate | undefined {
-  const found = findWithoutVariant(deps, name);
-  if (found) return found;
-  return withVariant(name, (base) => findWithoutVariant(deps, base));
+  const found = findWithoutVariant(deps, name) ?? withVariant(name, (base) => findWithoutVariant(deps, base));
+  return found ?? (WINDOW.test(name) ? findModel(deps, name.replace(WINDOW, '')) : undefined);
 }
 
 /** Finds a pool, else a model, by its name. Only the target of an alias may have a variant. */

@@ -21,16 +21,22 @@ const SESSION_HEADERS = [
  * beginning in the prompt cache.
  */
 export function promptHead(body: JsonObject, header: (name: string) => string | undefined = () => undefined): string {
-  const named =
-    nonEmptyString(body.prompt_cache_key) ??
-    sessionOfUser(objectOrEmpty(body.metadata).user_id) ??
-    SESSION_HEADERS.map(header).find((value) => value !== undefined && value !== '');
+  const named = namedSession(body, header);
   if (named !== undefined) return named.slice(0, HEAD);
   const messages = arrayOrEmpty(body.messages ?? body.input);
   const first = messages.findIndex((message) => objectOrEmpty(message).role === 'user');
   const system = [withoutAttribution(body.system), body.instructions, ...messages.slice(0, Math.max(0, first))];
   const said = first < 0 ? [body.input, body.prompt, messages[0]] : [messages[first]];
   return beginning(system, HEAD) + beginning(said, HEAD);
+}
+
+/** The session that the client names: a key of the prompt cache, Claude Code's session, or a header. */
+export function namedSession(body: JsonObject, header: (name: string) => string | undefined): string | undefined {
+  return (
+    nonEmptyString(body.prompt_cache_key) ??
+    sessionOfUser(objectOrEmpty(body.metadata).user_id) ??
+    SESSION_HEADERS.map(header).find((value) => value !== undefined && value !== '')
+  );
 }
 
 /** Claude Code sends `user_…_account_…_session_<uuid>`, or JSON with `session_id`. */

@@ -24,7 +24,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
-import { promptHead } from '../pools/prompt-head.ts';
+import { namedSession, promptHead } from '../pools/prompt-head.ts';
 import { IssuerTransform } from '../relay/issuer-transform.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
@@ -189,7 +189,8 @@ function translated(
 ): BodyRequest {
   const answer = { ...answerContext(context, client, body), ...defined({ keepItem }), issuer };
   refuseVendorToolsAlone(answer.request, model.ref);
-  const request = conversationBody(model, answer.request, defined({ variant, issuer }));
+  const session = namedSession(body, (name) => context.header(name));
+  const request = conversationBody(model, answer.request, defined({ variant, issuer, session }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {

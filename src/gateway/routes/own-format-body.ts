@@ -3,7 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
 import { fitMessagesBody } from '../../provider/profile/fit-messages-body.ts';
-import { fitOwnEffort, fitOwnSampling } from '../../provider/profile/fit-own-effort.ts';
+import { fitOwnEffort, fitOwnSampling, fitOwnThinking } from '../../provider/profile/fit-own-effort.ts';
 import { fitOwnLimit } from '../../provider/profile/fit-own-limit.ts';
 import { fitOwnTools } from '../../provider/profile/fit-own-tools.ts';
 import { rulesOf } from '../../provider/profile/profiles.ts';
@@ -30,7 +30,9 @@ export function fitOwnFormat(model: Model, body: JsonObject, issuer: string): Re
   const repaired = repairBody(format, body, defined({ ...rules, issuer }));
   // A model that refuses `temperature` does not get it in any format.
   const cooled = model.temperature ? repaired.body : omit(repaired.body, ['temperature']);
-  const reasoned = fitOwnSampling(rules, fitOwnEffort(model, rules, fitOwnLimit(model, cooled)));
+  const limited = fitOwnLimit(model, cooled);
+  const thinking = format === 'messages' ? fitOwnThinking(model, rules, limited) : limited;
+  const reasoned = fitOwnSampling(rules, fitOwnEffort(model, rules, thinking));
   const fitted = format === 'messages' ? fitMessagesBody(rules, reasoned) : fitChatBody(model, rules, reasoned, 'own');
   return { body: fitOwnTools(format, rules, fitted), changes: repaired.changes };
 }

@@ -1,5 +1,7 @@
 import { isLocalHost } from '../../base/public-address.ts';
-import { type ModelIdentity, type Profile, row } from './rules.ts';
+import { ADAPTIVE_SINCE, claudeVersion } from '../../wire/messages/claude-version.ts';
+import { ANTHROPIC_IDS, MISTRAL_IDS } from '../../wire/tools/tool-call-repair.ts';
+import { type ModelIdentity, type Profile, row, servedBy } from './rules.ts';
 
 /** The last part of an id: `openai/gpt-5` is `gpt-5`. */
 const named = (id: string, family: RegExp): boolean => family.test(id.slice(id.lastIndexOf('/') + 1));
@@ -17,16 +19,117 @@ const UNPARSED = ['openai-compatible', 'ollama', 'lmstudio', 'llamacpp', 'vllm']
 /** Model families, whoever serves them. */
 export const FAMILY_PROFILES: readonly Profile[] = [
   {
-    name: 'Claude 4.6 and later',
+    name: 'Claude 4.5 and earlier',
     covers: ({ endpoint, id }) =>
-      endpoint.format === 'messages' &&
-      named(id, /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/i),
+      endpoint.format === 'messages' && (claudeVersion(id) ?? ADAPTIVE_SINCE) < ADAPTIVE_SINCE,
+    rows: [
+      row(
+        'thinking',
+        'budget',
+        'adaptive thinking becomes thinking with a budget, and the effort is left out unless the catalog lists efforts',
+        'mnfst/llm-gateway#1928, askalf/dario#273 ("adaptive thinking is not supported on this model")',
+      ),
+    ],
+  },
+  {
+    name: 'Claude 4.6 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && (claudeVersion(id) ?? 0) >= ADAPTIVE_SINCE,
     rows: [
       row(
         'prefill',
         'refused',
         'a conversation that ends with the assistant gets the user message “Continue.”',
         'Kilo-Org/kilocode#8260 ("does not support assistant message prefill")',
+      ),
+    ],
+  },
+  {
+    name: 'Claude 4.7 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && (claudeVersion(id) ?? 0) > ADAPTIVE_SINCE,
+    rows: [
+      row(
+        'thinking',
+        'adaptive',
+        'thinking with a budget becomes adaptive thinking with an effort',
+        'elizaOS/eliza#16149, tontinton/maki#331 ("`thinking.type.enabled` is not supported for this model")',
+      ),
+      row(
+        'refused',
+        ['temperature', 'top_p', 'top_k'],
+        'no `temperature`, `top_p` and `top_k`',
+        'Anthropic, "Migrating to Claude Opus 4.7" (sampling parameters)',
+      ),
+    ],
+  },
+  {
+    name: 'Claude 4.8 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && (claudeVersion(id) ?? 0) >= 48,
+    rows: [
+      row(
+        'systemMessages',
+        'anywhere',
+        'a system message within the messages of a forwarded request stays there',
+        'Anthropic, "Mid-conversation system messages"; anomalyco/opencode#43180',
+      ),
+    ],
+  },
+  {
+    name: 'Other models than Claude (Messages)',
+    covers: (model) =>
+      model.endpoint.format === 'messages' &&
+      !/claude/i.test(model.id) &&
+      !servedBy(model, ['anthropic'], ['anthropic.com']),
+    rows: [
+      row(
+        'cacheLifetimes',
+        'refused',
+        '`cache_control` without `ttl`',
+        'BerriAI/litellm#39355 ("`cache_control.ttl: 1h` is not supported")',
+      ),
+    ],
+  },
+  {
+    name: 'Claude (Chat Completions)',
+    covers: ({ endpoint, id }) => endpoint.format === 'chat-completions' && named(id, /claude/i),
+    rows: [
+      row(
+        'ids',
+        ANTHROPIC_IDS,
+        'ids of calls: letters, digits, `_` and `-`, different over the whole conversation',
+        'openclaw/openclaw#12277, maximhq/bifrost#5097 ("String should match pattern")',
+      ),
+      row(
+        'blankText',
+        'refused',
+        'blank texts and messages without content are left out',
+        'anomalyco/opencode#31259 ("text content blocks must contain non-whitespace text")',
+      ),
+      row('cacheMarks', 'kept', '`cache_control` on parts', 'HolmesGPT/holmesgpt#1684, BerriAI/litellm#33687'),
+    ],
+  },
+  {
+    name: 'Mistral’s models (Chat Completions)',
+    covers: ({ endpoint, id }) =>
+      endpoint.format === 'chat-completions' &&
+      named(id, /^(?:mistral|ministral|codestral|devstral|magistral|mixtral|pixtral)/i),
+    rows: [
+      row(
+        'ids',
+        MISTRAL_IDS,
+        'ids of calls: nine letters and digits',
+        'openclaw/openclaw#47714 (OpenRouter), mistral-common (vLLM)',
+      ),
+      row(
+        'userAfterResults',
+        'refused',
+        'the message “Done.” of the assistant between results of tools and a user message',
+        "NousResearch/hermes-agent#20154, RooCodeInc/Roo-Code#10684 (\"Unexpected role 'user' after role 'tool'\")",
+      ),
+      row(
+        'systemMessages',
+        'first-not-after-results',
+        'one system message at the start; one after a tool result is moved there',
+        'NousResearch/hermes-agent#20154',
       ),
     ],
   },
@@ -46,6 +149,18 @@ export const FAMILY_PROFILES: readonly Profile[] = [
         'without-reasoning',
         '`temperature`, `top_p` and `logprobs` only without reasoning',
         'OpenAI, "Using GPT-5.2" ("GPT-5.2 parameter compatibility")',
+      ),
+    ],
+  },
+  {
+    name: 'GPT-5.6 and later (Responses)',
+    covers: ({ endpoint, id }) => endpoint.kind === 'openai' && named(id, /^gpt-(?:5\.[6-9]|[6-9])/i),
+    rows: [
+      row(
+        'cacheKey',
+        'session',
+        'the session that the client names is `prompt_cache_key`, unless it sends one',
+        'OpenAI, "Prompt caching" (required for reliable matches from GPT-5.6); BerriAI/litellm#36091',
       ),
     ],
   },

@@ -1,6 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, omit } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { readThoughtSignature, writeThoughtSignature } from '../../wire/chat-completions/thought-signature.ts';
+import { fitCacheLifetimes } from './fit-messages-body.ts';
 import type { Rules } from './rules.ts';
 import { placeSystemMessages } from './system-messages.ts';
 
@@ -15,7 +16,7 @@ export function fitChatBody(
   body: JsonObject,
   origin: 'own' | 'translated',
 ): JsonObject {
-  if (model.endpoint.format !== 'chat-completions') return omit(body, rules.refused);
+  if (model.endpoint.format !== 'chat-completions') return omit(fitCacheLifetimes(rules, body), rules.refused);
   let fitted = body;
   const messages = fitMessages(model, rules, body, origin);
   if (messages !== body.messages) fitted = { ...fitted, messages };

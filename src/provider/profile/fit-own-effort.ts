@@ -1,6 +1,16 @@
-import { arrayOrEmpty, type JsonObject, nonEmptyString, objectOrEmpty, omit } from '../../base/json.ts';
+import {
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  omit,
+} from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
-import { effortLevels, nearestEffort } from './fit-reasoning.ts';
+import { budgetShare, effortForBudget } from '../../wire/reasoning-effort.ts';
+import { withoutLostThinking, withoutThinking } from '../../wire/tools/own-reasoning.ts';
+import { effortLevels, MIN_BUDGET, nearestEffort } from './fit-reasoning.ts';
 import type { Rules } from './rules.ts';
 
 /** Where each format has the effort. */
@@ -27,6 +37,41 @@ export function fitOwnEffort(model: Model, rules: Rules, body: JsonObject): Json
   return effort === undefined ? body : { ...body, [field]: { ...holder, effort } };
 }
 
+/**
+ * The thinking of a body that the client wrote for Messages, in the form that the model reads: the client may know another
+ * model by this name, and a pool or a fallback may answer. Returns the same object if nothing changes.
+ */
+export function fitOwnThinking(model: Model, { thinking: form }: Rules, body: JsonObject): JsonObject {
+  const { type, budget_tokens, ...rest } = objectOrEmpty(body.thinking);
+  const config = objectOrEmpty(body.output_config);
+  const limit = finiteNumber(body.max_tokens);
+  if (form === 'adaptive' && type === 'enabled') {
+    const budgetTokens = finiteNumber(budget_tokens);
+    const effort = nonEmptyString(config.effort) ?? effortForBudget(defined({ budgetTokens }), limit);
+    const thinking = { display: 'summarized', ...rest, type: 'adaptive' };
+    return { ...body, thinking, ...(effort === undefined ? {} : { output_config: { ...config, effort } }) };
+  }
+  if (form !== 'budget') return body;
+  const budgeted =
+    type === 'adaptive' ? withBudget(body, rest, Math.min(limit ?? 0, model.effort?.budget ?? Infinity)) : body;
+  return (model.effort?.levels.length ?? 0) > 0 ? budgeted : withoutEffort(budgeted);
+}
+
+/** @param most limits the budget. */
+function withBudget(body: JsonObject, rest: JsonObject, most: number): JsonObject {
+  const share = budgetShare(nonEmptyString(objectOrEmpty(body.output_config).effort)) ?? budgetShare('medium') ?? 0;
+  const budget_tokens = Math.floor(most * share);
+  if (budget_tokens < MIN_BUDGET) return withoutThinking(body);
+  return withoutLostThinking({ ...body, thinking: { ...omit(rest, ['display']), type: 'enabled', budget_tokens } });
+}
+
+function withoutEffort(body: JsonObject): JsonObject {
+  const config = objectOrEmpty(body.output_config);
+  if (config.effort === undefined) return body;
+  const others = omit(config, ['effort']);
+  return Object.keys(others).length > 0 ? { ...body, output_config: others } : omit(body, ['output_config']);
+}
+
 /** Fields that some models refuse while they reason. */
 const SAMPLING = ['temperature', 'top_p', 'logprobs', 'top_logprobs'];
 
@@ -49,6 +94,5 @@ function withoutReasoning(body: JsonObject): JsonObject {
   const rest = include.includes(ENCRYPTED)
     ? { ...fitted, include: include.filter((each) => each !== ENCRYPTED) }
     : fitted;
-  const config = objectOrEmpty(rest.output_config);
-  return config.effort === undefined ? rest : { ...rest, output_config: omit(config, ['effort']) };
+  return withoutEffort(rest);
 }

@@ -6,7 +6,7 @@ import type { Rules } from './rules.ts';
 /** All efforts, from lowest to highest. */
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 /** Minimum thinking budget (Anthropic, "Extended thinking"). */
-const MIN_BUDGET = 1024;
+export const MIN_BUDGET = 1024;
 
 /**
  * The reasoning that the model can do: nothing for a model that does not reason, and the nearest effort that it has. An
@@ -21,7 +21,7 @@ export function fitReasoning(
   maxTokens: number | undefined,
 ): ReasoningRequest | undefined {
   if (reasoning === undefined || !model.reasoning) return undefined;
-  if (model.endpoint.format === 'messages') return fitThinking(model, reasoning);
+  if (model.endpoint.format === 'messages') return fitThinking(model, rules, reasoning, maxTokens);
   const { effort: _, budgetTokens: __, ...others } = reasoning;
   const off = reasoning.mode === 'disabled' || reasoning.effort === 'none';
   const levels = effortLevels(model, rules);
@@ -54,9 +54,14 @@ export function nearestEffort(requested: string, levels: readonly string[]): str
   return sorted.reduce((best, level) => (distance(level) < distance(best) ? level : best));
 }
 
-/** Messages turns thinking off in its own way, and older models take a budget. */
-function fitThinking({ effort: known, limit }: Model, reasoning: ReasoningRequest): ReasoningRequest {
-  const { effort, budgetTokens, ...others } = reasoning;
+/** Messages turns thinking off in its own way, older models take a budget, and newer ones only an effort. */
+function fitThinking(
+  { effort: known, limit }: Model,
+  rules: Rules,
+  given: ReasoningRequest,
+  maxTokens: number | undefined,
+): ReasoningRequest {
+  const { effort, budgetTokens, ...others } = withKindOfThinking(rules, given, maxTokens);
   const most = Math.min(
     known?.budget ?? Number.POSITIVE_INFINITY,
     limit.output > 0 ? Math.floor(limit.output * 0.95) : Number.POSITIVE_INFINITY,
@@ -66,6 +71,19 @@ function fitThinking({ effort: known, limit }: Model, reasoning: ReasoningReques
   if (effort === 'none' || known === undefined || known.levels.length === 0) return { ...others, ...budget, effort };
   const level = nearestEffort(effort, known.levels);
   return level === undefined ? { ...others, ...budget } : { ...others, ...budget, effort: level };
+}
+
+function withKindOfThinking(
+  { thinking }: Rules,
+  reasoning: ReasoningRequest,
+  maxTokens: number | undefined,
+): ReasoningRequest {
+  const { effort, budgetTokens, mode, ...others } = reasoning;
+  if (thinking === 'any' || mode === 'disabled' || effort === 'none') return reasoning;
+  if (thinking === 'budget') return mode === 'adaptive' ? { ...reasoning, mode: 'enabled' } : reasoning;
+  if (budgetTokens === undefined && mode !== 'enabled') return reasoning;
+  const level = effort ?? effortForBudget(reasoning, maxTokens);
+  return { ...others, mode: 'adaptive', ...(level === undefined ? {} : { effort: level }) };
 }
 
 /** Whether the answer is expected to have reasoning. */

@@ -26,6 +26,9 @@ export const BASE_RULES: Rules = {
   nulls: 'kept',
   requiredChoice: 'required',
   forcedChoice: 'accepted',
+  thinking: 'any',
+  cacheLifetimes: 'kept',
+  cacheKey: 'client',
   attribution: 'removed',
   serverTools: 'kept',
   reasoningTags: 'none',
@@ -86,6 +89,12 @@ export const FORMAT_PROFILES: readonly Profile[] = [
         'refused',
         'blank texts are left out',
         'Anthropic API ("text content blocks must contain non-whitespace text")',
+      ),
+      row(
+        'systemMessages',
+        'first',
+        'a system message within the messages of a forwarded request becomes text of the user message before or after it; in a translated one it joins the system prompt',
+        'anthropics/claude-code#77698, deepseek-ai/awesome-deepseek-integration#639 ("unknown variant `system`, expected `user` or `assistant`")',
       ),
       row(
         'opening',

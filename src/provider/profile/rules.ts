@@ -60,6 +60,12 @@ export interface Rules {
   readonly requiredChoice: 'required' | 'any' | 'auto';
   /** A tool choice that demands a call is refused while the model reasons. */
   readonly forcedChoice: 'accepted' | 'without-reasoning';
+  /** Thinking in Messages: with a budget, adaptive with an effort, or as the client requests it. */
+  readonly thinking: 'any' | 'budget' | 'adaptive';
+  /** `refused`: marks of the prompt cache have no `ttl`. */
+  readonly cacheLifetimes: 'kept' | 'refused';
+  /** `session`: the name of the client's session is the key of the prompt cache, unless the client sends a key. */
+  readonly cacheKey: 'client' | 'session';
   /** Maximum number of stop sequences. */
   readonly stops?: number;
   /** Claude Code's line for Anthropic's servers, which differs in each request. */

@@ -58,7 +58,7 @@ function writeDraft({ message, contents }: Draft): JsonObject {
 }
 
 /** Texts are joined by a blank line. Lists of parts become one list. */
-function joinContents(contents: readonly unknown[]): unknown {
+export function joinContents(contents: readonly unknown[]): unknown {
   const present = contents.filter((content) => content !== undefined && content !== null && content !== '');
   if (present.every((content) => typeof content === 'string')) return present.join('\n\n');
   return present.flatMap((content) => (Array.isArray(content) ? content : [{ type: 'text', text: content }]));

@@ -1,16 +1,19 @@
+import { defined } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import { ollamaChat, writeOllamaChat } from '../../wire/chat-completions/ollama-chat.ts';
-import type { Conversation } from '../../wire/conversation.ts';
+import type { Conversation, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { textOfData } from '../../wire/media.ts';
 import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
 import { bridgeTools } from '../../wire/tools/tool-bridge.ts';
 import { normalizeIds, type RepairChange, repairConversation } from '../../wire/tools/tool-call-repair.ts';
 import { fitChatBody } from '../profile/fit-chat-body.ts';
 import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
+import type { Rules } from '../profile/rules.ts';
 import { upstreamTarget } from '../upstream-target.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
@@ -24,7 +27,7 @@ export interface RequestChoices {
   readonly outputCap?: number;
   /** The name of the upstream and its account (`issuerName`). Reasoning that others issued is left out. */
   readonly issuer?: string;
-  /** Id of the conversation, for providers with the option `setCacheKey`. */
+  /** Id of the conversation, for providers with the option `setCacheKey` and models that need a key. */
   readonly session?: string;
   /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
@@ -61,12 +64,9 @@ export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body
  *
  * @throws SvcError 400 that names the content or tool that the model does not support.
  */
-export function conversationBody(
-  model: Model,
-  conversation: Conversation,
-  choices: RequestChoices = {},
-): ConversationBody {
+export function conversationBody(model: Model, given: Conversation, choices: RequestChoices = {}): ConversationBody {
   const { endpoint } = model;
+  const conversation = withTextFiles(model, given);
   checkAbilities(model, conversation);
   requireWindow(model, [conversation.system, conversation.turns, conversation.tools]);
   const repairs: RepairChange[] = [];
@@ -74,7 +74,7 @@ export function conversationBody(
   const upstream = native ? ollamaChat : FORMATS[endpoint.format];
   const rules = rulesOf(model);
   const { conversation: bridged, format, restore } = bridgeTools(conversation, upstream, rules.customTools);
-  const repaired = withCacheKey(model, repairConversation(bridged, repairs), choices.session);
+  const repaired = withCacheKey(model, rules, repairConversation(bridged, repairs), choices.session);
   const fitted = fitConversation(model, rules, withEncryptedReasoning(model, repaired), choices);
   const named = rules.ids ? normalizeIds(fitted, rules.ids, repairs) : fitted;
   const written = fitChatBody(model, rules, format.writeRequest(named), 'translated');
@@ -84,10 +84,44 @@ export function conversationBody(
   return { format: read, body: native ? writeOllamaChat(body) : body, repairs };
 }
 
+/** Files of text are sent as text, except as documents of Messages: vendors accept only PDF in `file` and `input_file`. */
+function withTextFiles(model: Model, conversation: Conversation): Conversation {
+  if (model.endpoint.format === 'messages' && takesMedia(model, 'file')) return conversation;
+  const turns = conversation.turns.map((turn): Turn => {
+    if (turn.role !== 'user' || !turn.parts.some(hasFile)) return turn;
+    const parts = turn.parts.map((part): UserPart => {
+      return part.type === 'tool-result' ? { ...part, content: part.content.map(asText) } : asText(part);
+    });
+    return { ...turn, parts };
+  });
+  return { ...conversation, turns };
+}
+
+function hasFile(part: UserPart): boolean {
+  return part.type === 'file' || (part.type === 'tool-result' && part.content.some(({ type }) => type === 'file'));
+}
+
+function asText<P extends UserPart>(part: P): P | TextPart {
+  if (part.type !== 'file' || part.media.kind !== 'data') return part;
+  const text = textOfData(part.media);
+  if (text === undefined) return part;
+  const { filename, cacheControl } = part;
+  return defined({
+    type: 'text' as const,
+    text: filename === undefined ? text : `${filename}\n\n${text}`,
+    cacheControl,
+  });
+}
+
 /** Requests of one conversation go to one machine of the vendor, which has the beginning of its prompt. */
-function withCacheKey(model: Model, conversation: Conversation, session: string | undefined): Conversation {
-  const wanted = model.endpoint.options.setCacheKey === true && session !== undefined;
-  return wanted ? { promptCacheKey: session, ...conversation } : conversation;
+function withCacheKey(
+  { endpoint }: Model,
+  { cacheKey }: Rules,
+  conversation: Conversation,
+  session: string | undefined,
+): Conversation {
+  const { setCacheKey = cacheKey === 'session' } = endpoint.options;
+  return setCacheKey === true && session !== undefined ? { promptCacheKey: session, ...conversation } : conversation;
 }
 
 /** The upstream stores nothing, so a reasoning model must return its reasoning encrypted. */

@@ -13,7 +13,7 @@ import type { SvcError } from '../errors/svc-error.ts';
 import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event } from '../event.ts';
-import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
+import { brokenAnswer, endWithCalls, type Finish, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage, usageInChunk } from '../usage.ts';
 import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
@@ -107,9 +107,7 @@ export class ChatStreamReader implements StreamReader {
       events.push({ type: 'error', error: nameless });
       return events;
     }
-    const finish = this.#finish ?? { reason: 'closed' };
-    const calls = finish.reason === 'stop' && this.#calls.count > 0;
-    events.push({ type: 'finish', ...(calls ? { reason: 'tool_calls' } : finish) });
+    events.push(endWithCalls(this.#finish ?? { reason: 'closed' }, this.#calls.count > 0, this.#next > 0));
     return events;
   }
 
@@ -148,9 +146,13 @@ export class ChatStreamReader implements StreamReader {
     }
     const annotations = arrayOrEmpty(delta.annotations);
     if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
-    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
+    const calls = arrayOrEmpty(delta.tool_calls);
+    // The form before tools, which some servers still send.
+    const older =
+      calls.length === 0 && isObject(delta.function_call) ? [{ index: 0, function: delta.function_call }] : [];
+    if (calls.length + older.length > 0) {
       if (this.#open?.kind === 'reasoning') this.#seal(events);
-      this.#calls.read(delta.tool_calls, events);
+      this.#calls.read([...calls, ...older], events);
     }
   }
 

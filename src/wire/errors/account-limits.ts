@@ -58,6 +58,34 @@ const ACCOUNT_LIMITS: readonly AccountLimit[] = [
     source: 'https://docs.z.ai/api-reference/api-code (429); https://api-docs.deepseek.com/quick_start/error_codes',
   },
   {
+    kind: 'funds',
+    words: /^this organization has been disabled/i,
+    source: 'https://github.com/anthropics/claude-code/issues/8327 (Anthropic, 400)',
+  },
+  {
+    kind: 'funds',
+    codes: ['organization_restricted', 'blocked_api_access'],
+    source: 'https://console.groq.com/docs/spend-limits (400)',
+  },
+  {
+    kind: 'funds',
+    codes: ['budget_exceeded'],
+    words: /^budget has been exceeded|^exceededbudget:/i,
+    source: 'https://docs.litellm.ai/docs/proxy/users (400 and 429)',
+  },
+  {
+    kind: 'funds',
+    codes: ['insufficient_user_quota', 'pre_consume_token_quota_failed'],
+    words: /令牌额度已用尽|用户额度不足/,
+    source: 'https://github.com/Alishahryar1/free-claude-code/issues/1543 (new-api and one-api, 403)',
+  },
+  {
+    kind: 'funds',
+    codes: ['AccountOverdueError', 'AllocationQuota.FreeTierOnly'],
+    source:
+      'https://www.volcengine.com/docs/82379/1299023; https://www.alibabacloud.com/help/en/model-studio/error-code (403)',
+  },
+  {
     kind: 'quota',
     codes: ['1308', '1310'],
     words: /usage limit reached for \d+ hour|weekly\/monthly limit exhausted/i,

@@ -36,7 +36,7 @@ import {
   unknownMembers,
 } from '../request-fields.ts';
 import { refuseDemandedTool } from '../tools/tool-choice.ts';
-import { isVendorBlock, summaryOf, textOfSearchResult, textOfVendorBlock } from './vendor-blocks.ts';
+import { isVendorAnswer, isVendorBlock, summaryOf, textOfSearchResult, textOfVendorBlock } from './vendor-blocks.ts';
 
 const KNOWN = new Set(
   `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
@@ -295,13 +295,25 @@ function readSource(source: JsonObject, at: string): Media {
   if (source.type === 'text' && data !== undefined) {
     return { kind: 'data', mediaType: 'text/plain', base64: Buffer.from(data, 'utf8').toString('base64') };
   }
+  if (source.type === 'content') {
+    const text = textOfContent(source.content);
+    if (text !== undefined)
+      return { kind: 'data', mediaType: 'text/plain', base64: Buffer.from(text, 'utf8').toString('base64') };
+  }
   if (source.type === 'url' && url !== undefined) return { kind: 'url', url };
   if (source.type === 'file' && id !== undefined) return { kind: 'id', id };
   throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be sent to this model.`);
 }
 
+/** The text of a document that the client composed of texts; undefined if it has images. */
+function textOfContent(content: unknown): string | undefined {
+  if (typeof content === 'string') return content;
+  const texts = arrayOrEmpty(content).map((block) => objectOrEmpty(block).text);
+  return texts.length > 0 && texts.every((text) => typeof text === 'string') ? texts.join('\n') : undefined;
+}
+
 function readAssistantBlock(block: JsonObject, at: string): AssistantPart[] {
-  if (isVendorBlock(block)) {
+  if (isVendorAnswer(block)) {
     const text = textOfVendorBlock(block);
     return text === undefined ? [] : [{ type: 'text', text }];
   }

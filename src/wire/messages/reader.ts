@@ -13,7 +13,7 @@ import type { SvcError } from '../errors/svc-error.ts';
 import { invalidEvent, namelessCall } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event } from '../event.ts';
-import { brokenAnswer, type Finish, readFinish } from '../finish-reason.ts';
+import { brokenAnswer, endWithCalls, type Finish, readFinish } from '../finish-reason.ts';
 import type { Frame, StreamReader } from '../format.ts';
 import { StreamUsage } from '../usage.ts';
 import { restoreToolInputs } from './tool-input.ts';
@@ -55,17 +55,15 @@ export class MessagesStreamReader implements StreamReader {
 
   /** The provider marked the end of the stream. The answer is valid even without a finish reason. */
   complete(): readonly Event[] {
-    const blocks = [...this.#blocks.values()];
-    if (blocks.length > 0) {
-      this.#finish ??= { reason: blocks.some(({ kind }) => kind === 'tool') ? 'tool_calls' : 'stop' };
-    }
+    if (this.#blocks.size > 0) this.#finish ??= { reason: 'stop' };
     return this.end();
   }
 
   end(): readonly Event[] {
     if (this.#over) return NOTHING;
     this.#over = true;
-    return [{ type: 'finish', ...(this.#finish ?? { reason: 'closed' as const }) }];
+    const called = [...this.#blocks.values()].some(({ kind }) => kind === 'tool');
+    return [endWithCalls(this.#finish ?? { reason: 'closed' }, called, this.#next > 0)];
   }
 
   #fail(error: SvcError): readonly Event[] {

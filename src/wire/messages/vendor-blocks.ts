@@ -8,10 +8,28 @@ import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty 
 /** Blocks of the assistant that only state that a tool was called. */
 const CALLS: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use']);
 
+/** Blocks that other vendors read too. */
+const SHARED: ReadonlySet<string> = new Set([
+  'text',
+  'image',
+  'document',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+  'tool_result',
+  'search_result',
+  'tool_reference',
+]);
+
 /** Whether the block is of a tool that ran at the vendor, or of another feature of the vendor. */
 export function isVendorBlock({ type }: JsonObject): boolean {
   const name = String(type);
   return CALLS.has(name) || /._tool_result$/.test(name) || name === 'compaction' || name === 'container_upload';
+}
+
+/** As `isVendorBlock`, and each block of an answer that is not known: new features of the vendor (`fallback`) have some. */
+export function isVendorAnswer(block: JsonObject): boolean {
+  return isVendorBlock(block) || (typeof block.type === 'string' && !SHARED.has(block.type));
 }
 
 /** The content of the block for a model; undefined if there is none. */
@@ -20,6 +38,7 @@ export function textOfVendorBlock(block: JsonObject): string | undefined {
   if (type === 'compaction') return summaryOf(block);
   if (type === 'container_upload') return 'A file was uploaded.';
   if (CALLS.has(type)) return undefined;
+  if (!isVendorBlock(block)) return nonEmptyString(block.text) ?? nonEmptyString(block[type]);
   const said = textOf(block.content).trim();
   return said === '' ? undefined : `[${type.replace(/_tool_result$/, '').replaceAll('_', ' ')}]\n${said}`;
 }

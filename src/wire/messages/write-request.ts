@@ -13,10 +13,11 @@ import type {
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
-import { typeOfData } from '../media.ts';
+import { textOfData, typeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
+import { ADAPTIVE_SINCE, claudeVersion } from './claude-version.ts';
 import { messagesSchema } from './schema.ts';
 import { toolInput } from './tool-input.ts';
 
@@ -24,8 +25,6 @@ import { toolInput } from './tool-input.ts';
 const DEFAULT_MAX_TOKENS = 4096;
 /** Minimum thinking budget (Anthropic, "Extended thinking"). */
 const MIN_BUDGET = 1024;
-/** Models with adaptive thinking by effort. Older models take a budget. */
-const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/;
 
 /** Anthropic's limit of `metadata.user_id`. */
 const MAX_USER_ID = 256;
@@ -93,7 +92,11 @@ interface Thinking {
 /** Newer models omit the text of thinking unless it is requested (Anthropic, "Controlling thinking display"). */
 function thinkingDisplay(model: string, summary: string | undefined): { display?: string } {
   if (summary === 'summarized' || summary === 'omitted') return { display: summary };
-  return summary !== undefined && ADAPTIVE.test(model) ? { display: 'summarized' } : {};
+  return summary !== undefined && isAdaptive(model) ? { display: 'summarized' } : {};
+}
+
+function isAdaptive(model: string): boolean {
+  return (claudeVersion(model) ?? 0) >= ADAPTIVE_SINCE;
 }
 
 function writeThinking(conversation: Conversation, maxTokens: number): Thinking {
@@ -108,7 +111,7 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
     return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens, ...display } } };
   }
   if (effort === undefined) return { thinking: false, fields: {} };
-  if (ADAPTIVE.test(conversation.model))
+  if (isAdaptive(conversation.model))
     return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
   const budget_tokens = Math.max(MIN_BUDGET, Math.floor(maxTokens * (budgetShare(effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
@@ -251,9 +254,8 @@ function documentSource(media: Media): Body {
   if (media.kind !== 'data') return elsewhere(media);
   const type = media.mediaType.split(';')[0]?.trim() ?? '';
   if (type === 'application/pdf') return { type: 'base64', media_type: type, data: media.base64 };
-  if (type.startsWith('text/') || type === 'application/json') {
-    return { type: 'text', media_type: 'text/plain', data: Buffer.from(media.base64, 'base64').toString('utf8') };
-  }
+  const data = textOfData(media);
+  if (data !== undefined) return { type: 'text', media_type: 'text/plain', data };
   throw unsupportedField('messages', msg('This model can’t be sent files of type {0}: only PDF and text.', type));
 }
 

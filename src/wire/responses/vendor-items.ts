@@ -13,6 +13,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
   splitWords(`
     web_search_call file_search_call code_interpreter_call image_generation_call tool_search_call mcp_call
     mcp_list_tools mcp_approval_request mcp_approval_response program program_output compaction_trigger
+    ghost_snapshot other
   `),
 );
 /** Tools that the client runs by a protocol of OpenAI: the names of the call and the output in the text. */
@@ -26,6 +27,9 @@ const CLIENT_CALLS: ReadonlyMap<string, string> = new Map([
 export function isLeftOut({ type }: JsonObject): boolean {
   return LEFT_OUT.has(String(type));
 }
+
+/** Names of a compaction, also in older histories of Codex (openai/codex#23785). */
+const COMPACTIONS: ReadonlySet<string> = new Set(['compaction', 'compaction_summary', 'context_compaction']);
 
 /** The text for a compaction that only its vendor can read: the model must know that something is missing. */
 export const UNREADABLE_COMPACTION =
@@ -41,7 +45,7 @@ export function readClientCall(item: JsonObject): AssistantPart | undefined {
 
 /** The output of a call that the client ran: text, or the image of a screen. */
 export function readClientOutput(item: JsonObject): UserPart | undefined {
-  if (item.type === 'compaction') return { type: 'text', text: UNREADABLE_COMPACTION };
+  if (COMPACTIONS.has(String(item.type))) return { type: 'text', text: UNREADABLE_COMPACTION };
   const call = String(item.type).replace(/_output$/, '');
   if (call === item.type || !CLIENT_CALLS.has(call)) return undefined;
   const { output } = item;

@@ -81,8 +81,9 @@ class SchemaCleaner {
     this.#rules = rules;
   }
 
-  clean(schema: JsonObject, depth: number): JsonObject {
+  clean(given: JsonObject, depth: number): JsonObject {
     if (depth > this.#rules.depth) return {};
+    const schema = modernize(given);
     const reference = this.#rules.references === 'inlined' ? schema.$ref : undefined;
     if (typeof reference === 'string') return this.#inline(schema, reference, depth);
     const notes: string[] = [];
@@ -90,7 +91,7 @@ class SchemaCleaner {
     for (const [key, value] of Object.entries(schema)) this.#keep(kept, key, value, depth, notes);
     this.#finish(kept, notes);
     if (notes.length > 0) describe(kept, notes);
-    return sameMembers(schema, kept) ? schema : kept;
+    return sameMembers(given, kept) ? given : kept;
   }
 
   #keep(kept: Record<string, unknown>, key: string, value: unknown, depth: number, notes: string[]): void {
@@ -101,6 +102,8 @@ class SchemaCleaner {
     else if (key === 'items' && Array.isArray(value)) this.#tuple(kept, value, depth, notes);
     else if (key === 'prefixItems' && !this.#accepts(key)) this.#tuple(kept, arrayOrEmpty(value), depth, notes);
     else if (key === 'const' && !this.#accepts(key)) this.#constant(kept, value, notes);
+    else if (key === 'patternProperties' && isObject(value) && this.#accepts(key))
+      define(kept, key, this.#nested(key, this.#readable(value, notes), depth));
     else if ((key === 'oneOf' || key === 'allOf') && !this.#accepts(key)) this.#join(kept, key, value, depth, notes);
     else if (keywords !== undefined && !keywords.includes(key)) {
       if (!SILENT.has(key) && value !== false)
@@ -112,22 +115,36 @@ class SchemaCleaner {
     return this.#rules.keywords?.includes(keyword) ?? true;
   }
 
+  /** The schemas of `patternProperties` whose names the vendor reads. Returns the same object if it reads all. */
+  #readable(schemas: JsonObject, notes: string[]): JsonObject {
+    const unread = Object.keys(schemas).filter((pattern) => !this.#reads(pattern));
+    if (unread.length === 0) return schemas;
+    notes.push(`patternProperties: ${JSON.stringify(schemas)}`);
+    return Object.fromEntries(Object.entries(schemas).filter(([pattern]) => !unread.includes(pattern)));
+  }
+
+  /** A vendor with keywords of its own has no schemas that are `true` or `false`. */
+  #one(value: unknown, depth: number): unknown {
+    if (isObject(value)) return this.clean(value, depth + 1);
+    return typeof value === 'boolean' && this.#rules.keywords !== undefined ? {} : value;
+  }
+
   #nested(key: string, value: unknown, depth: number): unknown {
-    if (ONE.has(key)) return isObject(value) ? this.clean(value, depth + 1) : value;
+    if (ONE.has(key)) return this.#one(value, depth);
     if (LISTS.has(key)) return this.#list(value, depth);
     if (!NAMED.has(key) || !isObject(value)) return value;
     const named: Record<string, unknown> = {};
     for (const [name, given] of Object.entries(value)) {
       // Ollama refuses a request with a property that is no object (can1357/oh-my-pi#4488).
       const inner = key === 'properties' && typeof given === 'boolean' ? (given ? {} : { not: {} }) : given;
-      if (inner !== null) define(named, name, isObject(inner) ? this.clean(inner, depth + 1) : inner);
+      if (inner !== null) define(named, name, this.#one(inner, depth));
     }
     return sameMembers(value, named) ? value : named;
   }
 
   #list(value: unknown, depth: number): unknown {
     if (!Array.isArray(value)) return value;
-    const list = value.map((inner) => (isObject(inner) ? this.clean(inner, depth + 1) : inner));
+    const list = value.map((inner) => this.#one(inner, depth));
     return list.every((inner, index) => inner === value[index]) ? value : list;
   }
 
@@ -144,7 +161,9 @@ class SchemaCleaner {
   }
 
   #join(kept: Record<string, unknown>, key: string, value: unknown, depth: number, notes: string[]): void {
-    if (key === 'oneOf') kept.anyOf = [...arrayOrEmpty(kept.anyOf), ...arrayOrEmpty(this.#list(value, depth))];
+    const forms = arrayOrEmpty(this.#list(value, depth));
+    if (key === 'oneOf') kept.anyOf = [...arrayOrEmpty(kept.anyOf), ...forms];
+    else if (forms.every(isObject)) for (const form of forms) addForm(kept, form, notes);
     else notes.push(`allOf: ${JSON.stringify(value)}`);
   }
 
@@ -200,6 +219,56 @@ class SchemaCleaner {
     return isObject(found) ? found : undefined;
   }
 }
+
+/** Adds one of several schemas that hold together (Pydantic writes a reference so). What does not fit is a note. */
+function addForm(kept: Record<string, unknown>, form: JsonObject, notes: string[]): void {
+  for (const [key, value] of Object.entries(form)) {
+    const known = kept[key];
+    if (known === undefined) define(kept, key, value);
+    else if (key === 'properties' && isObject(known) && isObject(value)) kept[key] = { ...known, ...value };
+    else if (key === 'required' && Array.isArray(known)) kept[key] = [...new Set([...known, ...arrayOrEmpty(value)])];
+    else if (JSON.stringify(known) !== JSON.stringify(value)) notes.push(`${key}: ${JSON.stringify(value)}`);
+  }
+}
+
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+
+/**
+ * A schema of an older draft or another dialect as JSON Schema 2020-12. Vendors validate it ("JSON schema is invalid. It
+ * must match JSON Schema draft 2020-12", "True is not of type 'number'"). Returns the same object if it is valid.
+ */
+function modernize(schema: JsonObject): JsonObject {
+  const changes: Record<string, unknown> = {};
+  const { type, required, description, enum: values } = schema;
+  const types = Array.isArray(type) ? type : [type];
+  if (typeof type === 'string' || Array.isArray(type)) {
+    const known = [...new Set(types.map((each) => String(each).toLowerCase()))].filter((each) => TYPES.has(each));
+    if (known.length < types.length || known.some((each, index) => each !== types[index])) {
+      changes.type = known.length > 1 ? known : known[0];
+    }
+  }
+  if (Array.isArray(required)) {
+    const names = new Set(required.filter((name) => typeof name === 'string'));
+    if (names.size < required.length) changes.required = [...names];
+  } else if (required !== undefined) changes.required = undefined;
+  if (typeof description !== 'string' && description !== undefined && description !== null) {
+    changes.description = JSON.stringify(description);
+  }
+  if (values !== undefined && arrayOrEmpty(values).length === 0) changes.enum = undefined;
+  for (const [exclusive, bound] of BOUNDS) {
+    if (typeof schema[exclusive] !== 'boolean') continue;
+    const strict = schema[exclusive] && typeof schema[bound] === 'number';
+    changes[exclusive] = strict ? schema[bound] : undefined;
+    if (strict) changes[bound] = undefined;
+  }
+  return Object.keys(changes).length === 0 ? schema : { ...schema, ...changes };
+}
+
+/** Bounds that were `true` or `false` in draft 4. */
+const BOUNDS = [
+  ['exclusiveMinimum', 'minimum'],
+  ['exclusiveMaximum', 'maximum'],
+] as const;
 
 /** Appends the removed keywords to the description. */
 function describe(schema: Record<string, unknown>, notes: readonly string[]): void {

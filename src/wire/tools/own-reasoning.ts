@@ -81,7 +81,11 @@ export function withoutLostThinking(body: JsonObject): JsonObject {
   const results = arrayOrEmpty(messages.at(-1)?.content).some((block) => objectOrEmpty(block).type === 'tool_result');
   const last = messages.findLast(({ role }) => role === 'assistant');
   const thought = arrayOrEmpty(last?.content).some((block) => /thinking$/.test(String(objectOrEmpty(block).type)));
-  if (!results || thought) return body;
+  return results && !thought ? withoutThinking(body) : body;
+}
+
+/** Turns thinking off, and the clearing of earlier thinking, which the API accepts only together with it. */
+export function withoutThinking(body: JsonObject): JsonObject {
   const edits = arrayOrEmpty(objectOrEmpty(body.context_management).edits);
   const kept = edits.filter((edit) => !String(objectOrEmpty(edit).type).startsWith('clear_thinking'));
   const off = { ...body, thinking: { type: 'disabled' } };

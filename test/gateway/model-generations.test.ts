@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
+import { CLIENTS } from './client-histories.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+
+const USER = { role: 'user', content: 'q' };
+const ADAPTIVE = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } };
+const LOOP = [
+  USER,
+  { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'r' }] },
+];
+const CLEAR = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] };
+const MODELS = [
+  'claude-haiku-4-5-20251001',
+  'claude-sonnet-4.5',
+  'claude-opus-4-5',
+  'claude-opus-4-6',
+  'us.anthropic.claude-opus-4-8',
+  'claude-fable-5-1',
+  'anthropic/claude-sonnet-4.5',
+  'mistralai/devstral-2512',
+  'glm-5',
+  'gpt-5.4',
+  'gpt-5.6-terra',
+];
+
+/** A name of a client, a pool or a fallback leads to a model of another generation or family. */
+describe('generations and families of models', () => {
+  let gateway: TestGateway;
+
+  before(async () => {
+    gateway = await startTestGateway({
+      config: (url) => {
+        const all = providers(url);
+        const limit = { context: 200_000, output: 64_000 };
+        const models = Object.fromEntries(MODELS.map((id) => [id, { reasoning: true, limit }]));
+        const provider = Object.entries(all).map(([id, value]) => [id, { ...objectOrEmpty(value), models }]);
+        return { provider: Object.fromEntries(provider) };
+      },
+    });
+  });
+  after(() => gateway.close());
+  beforeEach(() => gateway.upstream.forget());
+
+  const sent = async (path: string, body: JsonObject): Promise<JsonObject> => {
+    const response = await gateway.post(path, { max_tokens: 20_000, messages: [USER], ...body });
+    assert.equal(response.status, 200, await response.text());
+    return (await gateway.upstream.request(0)).body;
+  };
+
+  const FORMS: readonly (readonly [what: string, model: string, request: JsonObject, sent: JsonObject])[] = [
+    [
+      'adaptive thinking for a model with budgets',
+      'claude-haiku-4-5-20251001',
+      ADAPTIVE,
+      { thinking: { type: 'enabled', budget_tokens: 12_000 } },
+    ],
+    [
+      'adaptive thinking without an effort',
+      'claude-sonnet-4.5',
+      { thinking: { type: 'adaptive', display: 'omitted' } },
+      { thinking: { type: 'enabled', budget_tokens: 6_000 } },
+    ],
+    ['an effort alone', 'claude-opus-4-5', { output_config: { effort: 'high' } }, {}],
+    [
+      'other members beside the effort',
+      'claude-haiku-4-5-20251001',
+      { output_config: { effort: 'high', task_budget: 1 } },
+      { output_config: { task_budget: 1 } },
+    ],
+    [
+      'a limit that has no room for a budget',
+      'claude-haiku-4-5-20251001',
+      { ...ADAPTIVE, max_tokens: 500, context_management: CLEAR },
+      { thinking: { type: 'disabled' } },
+    ],
+    [
+      'a tool loop that has no thinking',
+      'claude-haiku-4-5-20251001',
+      { ...ADAPTIVE, messages: LOOP },
+      { thinking: { type: 'disabled' } },
+    ],
+    [
+      'a budget for a model that is adaptive',
+      'us.anthropic.claude-opus-4-8',
+      { thinking: { type: 'enabled', budget_tokens: 2_000 } },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
+    ],
+    [
+      'a budget beside an effort',
+      'claude-fable-5-1',
+      { thinking: { type: 'enabled', budget_tokens: 2_000, display: 'omitted' }, output_config: { effort: 'max' } },
+      { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'max' } },
+    ],
+    [
+      'thinking that is turned off',
+      'claude-fable-5-1',
+      { thinking: { type: 'disabled' } },
+      { thinking: { type: 'disabled' } },
+    ],
+    ['sampling for a model without it', 'claude-fable-5-1', { temperature: 0.5, top_p: 0.9, top_k: 3 }, {}],
+    ...(['claude-opus-4-6', 'glm-5'] as const).flatMap((model): (typeof FORMS)[number][] => [
+      ['adaptive thinking as it is', model, ADAPTIVE, ADAPTIVE],
+      [
+        'a budget as it is',
+        model,
+        { thinking: { type: 'enabled', budget_tokens: 2_000 }, top_k: 3 },
+        { thinking: { type: 'enabled', budget_tokens: 2_000 }, top_k: 3 },
+      ],
+    ]),
+  ];
+  for (const [what, model, request, expected] of FORMS) {
+    it(`thinking: ${what}: ${model}`, async () => {
+      const body = await sent('/v1/messages', { model: `messages/${model}`, ...request });
+      const { model: _, max_tokens: __, messages: ___, ...rest } = body;
+      assert.deepEqual(rest, expected);
+    });
+  }
+
+  it('thinking: a budget of a Chat Completions client is an effort of a model that is adaptive', async () => {
+    const body = await sent('/v1/chat/completions', {
+      model: 'messages/claude-fable-5-1',
+      reasoning: { max_tokens: 8_000 },
+      top_p: 0.9,
+    });
+    assert.deepEqual(
+      [body.thinking, body.output_config, body.top_p],
+      [{ type: 'adaptive', display: 'summarized' }, { effort: 'medium' }, undefined],
+    );
+  });
+
+  const LONG = { type: 'ephemeral', ttl: '1h' };
+  const MARKED = {
+    system: [{ type: 'text', text: 's', cache_control: LONG }],
+    tools: [{ name: 'f', input_schema: { type: 'object', properties: {} }, cache_control: LONG }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'q', cache_control: LONG }] }],
+  };
+  for (const [model, kept] of [
+    ['messages/claude-opus-4-6', 3],
+    ['messages/glm-5', 0],
+  ] as const) {
+    it(`cache marks: a lifetime for ${model}`, async () => {
+      const body = await sent('/v1/messages', { model, ...MARKED });
+      const text = JSON.stringify(body);
+      assert.deepEqual([text.split('cache_control').length - 1, text.split('"1h"').length - 1], [3, kept]);
+    });
+  }
+
+  it('cache marks: reach Claude behind Chat Completions, and no other model there', async () => {
+    for (const [model, count] of [
+      ['chat/anthropic/claude-sonnet-4.5', 3],
+      ['chat/glm-5', 0],
+    ] as const) {
+      gateway.upstream.forget();
+      const body = await sent('/v1/messages', { model, ...MARKED });
+      assert.equal(JSON.stringify(body).split('cache_control').length - 1, count, model);
+    }
+  });
+
+  for (const client of Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]) {
+    for (const [model, form] of [
+      ['chat/anthropic/claude-sonnet-4.5', /^[\w-]{1,64}$/],
+      ['chat/mistralai/devstral-2512', /^[a-zA-Z0-9]{9}$/],
+    ] as const) {
+      it(`ids of calls: behind Chat Completions they have the form of the model: ${client}, ${model}`, async () => {
+        const { path, request } = CLIENTS[client];
+        const history = request([
+          { user: 'q' },
+          { call: 'functions.f:0' },
+          { result: 'functions.f:0', text: 'r' },
+          { user: 'p' },
+        ]);
+        const body = await sent(path, { model, ...history });
+        const messages = arrayOrEmpty(body.messages).map(objectOrEmpty);
+        const { id } = objectOrEmpty(arrayOrEmpty(messages[1]?.tool_calls)[0]);
+        assert.match(String(id), form);
+        assert.equal(messages[2]?.tool_call_id, id);
+        const roles = messages.map(({ role }) => role);
+        assert.equal(roles.includes('assistant', 3), model.includes('devstral'), roles.join());
+      });
+    }
+  }
+
+  const system = { role: 'system', content: 'S' };
+  const answer = { role: 'assistant', content: 'a' };
+  const results = arrayOrEmpty(LOOP[2]?.content);
+  const said = { type: 'text', text: 'S' };
+  /** Claude Code sends system messages to each model (anthropics/claude-code#77698). */
+  const SYSTEM: readonly (readonly [what: string, messages: readonly JsonObject[], sent: JsonObject])[] = [
+    ['after a question', [USER, system], { system: 'P', messages: [{ role: 'user', content: 'q\n\nS' }] }],
+    [
+      'after an answer',
+      [USER, answer, system],
+      { system: 'P', messages: [USER, answer, { role: 'user', content: 'S' }] },
+    ],
+    [
+      'after results',
+      [...LOOP, { role: 'system', content: [said] }],
+      { system: 'P', messages: [...LOOP.slice(0, 2), { role: 'user', content: [...results, said] }] },
+    ],
+    [
+      'between a call and its result',
+      [...LOOP.slice(0, 2), system, ...LOOP.slice(2)],
+      { system: 'P', messages: [...LOOP.slice(0, 2), { role: 'user', content: [...results, said] }] },
+    ],
+    ['before everything', [system, USER], { system: 'P\n\nS', messages: [USER] }],
+    ['without text', [USER, { role: 'system', content: [], output_config: {} }], { system: 'P', messages: [USER] }],
+  ];
+  for (const [where, messages, expected] of SYSTEM) {
+    it(`system messages: one ${where} is sent as the model reads it`, async () => {
+      for (const model of ['glm-5', 'claude-opus-4-6']) {
+        gateway.upstream.forget();
+        const body = await sent('/v1/messages', { model: `messages/${model}`, system: 'P', messages });
+        assert.deepEqual([body.system, body.messages], [expected.system, expected.messages], model);
+      }
+      gateway.upstream.forget();
+      const body = await sent('/v1/messages', {
+        model: 'messages/us.anthropic.claude-opus-4-8',
+        system: 'P',
+        messages,
+      });
+      assert.deepEqual([body.system, body.messages], ['P', messages]);
+    });
+  }
+
+  it('other models: those of Claude Code for answers that a model refuses are left out', async () => {
+    const request = { max_tokens: 9, messages: [USER], fallbacks: [{ model: 'claude-opus-4-8' }] };
+    for (const model of ['messages/glm-5', 'chat/glm-5']) {
+      gateway.upstream.forget();
+      const response = await gateway.post('/v1/messages', { model, ...request });
+      assert.equal(response.status, 200, await response.text());
+      assert.match(response.headers.get('warning') ?? '', /fallbacks/);
+      assert.ok(!(await gateway.upstream.request(0)).bytes.includes('fallbacks'));
+    }
+    const refused = await gateway.post('/v1/chat/completions', { model: 'chat/glm-5', ...request });
+    assert.equal(refused.status, 400);
+  });
+
+  const DOCUMENTS: readonly (readonly [what: string, source: JsonObject])[] = [
+    ['data', { type: 'text', media_type: 'text/plain', data: 'DOC' }],
+    ['content', { type: 'content', content: [{ type: 'text', text: 'DOC' }] }],
+    ['plain content', { type: 'content', content: 'DOC' }],
+  ];
+  for (const [what, source] of DOCUMENTS) {
+    it(`documents: a text is text for other vendors, also in a result: ${what}`, async () => {
+      const document = { type: 'document', title: 'T', source };
+      const result = { type: 'tool_result', tool_use_id: 'c1', content: [document] };
+      const messages = [...LOOP.slice(0, 2), { role: 'user', content: [result, document] }];
+      for (const model of ['chat/glm-5', 'responses/glm-5']) {
+        gateway.upstream.forget();
+        const text = JSON.stringify(await sent('/v1/messages', { model, messages }));
+        assert.equal(text.split('T\\n\\nDOC').length - 1, 2, text);
+        assert.ok(!/"(?:input_)?file"/.test(text), text);
+      }
+    });
+  }
+
+  it('documents: a text file of a Chat Completions client reaches a Messages model without files as text', async () => {
+    const file = { type: 'file', file: { file_data: 'data:text/x-python;base64,RE9D', filename: 'a.py' } };
+    const body = await sent('/v1/chat/completions', {
+      model: 'messages/glm-5',
+      messages: [{ role: 'user', content: [file] }],
+    });
+    assert.deepEqual(body.messages, [{ role: 'user', content: 'a.py\n\nDOC' }]);
+  });
+
+  it('cache key: the session of Claude Code is that of a model that needs one', async () => {
+    const session = '0b1e8f6a-6f0e-4a3e-9d0a-1f2b3c4d5e6f';
+    const metadata = { user_id: JSON.stringify({ device_id: 'd', session_id: session }) };
+    for (const [model, key] of [
+      ['gpt-5.6-terra', session],
+      ['gpt-5.4', undefined],
+    ] as const) {
+      gateway.upstream.forget();
+      const body = await sent('/v1/messages', { model: `responses/${model}`, metadata });
+      assert.equal(body.prompt_cache_key, key, model);
+    }
+  });
+
+  it('blank text: results and questions of a Messages client are sent without it', async () => {
+    const blank = { type: 'text', text: ' ' };
+    const word = { type: 'text', text: 'w' };
+    const result = (content: unknown) => ({ type: 'tool_result', tool_use_id: 'c1', content });
+    const messages = [...LOOP.slice(0, 2), { role: 'user', content: [result([blank, word]), blank, word] }];
+    const body = await sent('/v1/messages', { model: 'messages/claude-opus-4-6', messages });
+    assert.deepEqual(objectOrEmpty(arrayOrEmpty(body.messages)[2]).content, [result([word]), word]);
+  });
+});
