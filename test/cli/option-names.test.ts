@@ -210,6 +210,19 @@ describe('options with the names of other tools', () => {
     assert.deepEqual(await ids({ provider: own, enabled_providers: ['openai', 'own'] }), ['openai', 'own']);
     const both = { provider: own, enabled_providers: ['openai', 'own'], disabled_providers: ['openai'] };
     assert.deepEqual(await ids(both), ['own']);
+    assert.deepEqual(await ids({ provider: own, disabled_providers: ['OpenAI', 'mistral '] }), ['own']);
+    assert.deepEqual(await ids({ provider: own, enabled_providers: ['Own'] }), ['own']);
+    // A restriction that can't be read is not none.
+    for (const unread of [
+      { disabled_providers: 'openai' },
+      { disabled_providers: ['openai', null] },
+      { disabled_providers: { openai: true } },
+      { enabled_providers: 'own' },
+      { disabledProviders: ['openai'] },
+      { enabled_provider: ['own'] },
+    ]) {
+      assert.deepEqual(await ids({ provider: own, ...unread }), [], JSON.stringify(unread));
+    }
     folder.write('project/svc.json', { disabled_providers: [], enabled_providers: ['openai', 'mistral', 'own'] });
     assert.deepEqual(await ids(both), ['own']);
   });

@@ -121,6 +121,21 @@ describe('validate', () => {
       '2 unknown-option openai: This key is not known. Write it in `provider`. Until then, nothing is sent to this provider.',
       '50 foreign-key : Settings of other tools have no effect in Svc: `mcp`.',
     ],
+    ...['"disabled": true', '"disable": true', '"enabled": false', '"enable": false'].map(
+      (text) =>
+        [
+          provider(text),
+          `21 unknown-option provider.p.${text.split('"')[1]}: This key is not known. To turn the provider off, write \`null\` instead of it. Until then, nothing is sent to this provider.`,
+        ] as const,
+    ),
+    [provider('"enabled": true'), '21 unknown-key provider.p.enabled: This key is not known and has no effect.'],
+    ...['disabledProviders', 'disabled_provider', 'disabled-providers'].map(
+      (name) =>
+        [
+          `{"${name}": ["openai"]}`,
+          `2 unknown-key ${name}: This key is not known. Did you mean \`disabled_providers\`? Until then, no provider is used.`,
+        ] as const,
+    ),
     [
       provider('"options": {"compatibility": "strict", "color": "blue"}'),
       '33 unknown-key provider.p.options.compatibility: This option of other tools has no effect in Svc.',

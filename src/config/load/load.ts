@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { defined } from '../../base/json.ts';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
+import { restriction } from '../schema/near-options.ts';
 import { removableEntry, type Validated, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
@@ -311,8 +312,9 @@ function addressMark(
   if (decidesAddress(path)) return brokenAddress({ path, place });
   if (isOfModel(path, breaksAddress)) return { path: path.slice(0, 4), node: { type: 'scalar', place, value: null } };
   // A restriction that can't be read is not none.
-  if (path[0] === 'localOnly') return { path: ['localOnly'], node: { type: 'scalar', place, value: true } };
-  const [section, id = ''] = path;
+  const [section = '', id = ''] = path;
+  if (section === 'localOnly') return { path: [section], node: { type: 'scalar', place, value: true } };
+  if (restriction(section)) return { path: ['enabled_providers'], node: { type: 'array', place, items: [] } };
   return breaksAddress && section === 'provider' ? brokenAddress({ path: [section, id, 'api'], place }) : undefined;
 }
 

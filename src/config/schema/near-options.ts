@@ -50,7 +50,8 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     if (PROVIDER_KEYS.has(name)) continue;
     const at = { path: [...path, name], place: key };
     const suggestion = names.includes(name) ? name : meant(name, value, names);
-    if (suggestion !== undefined) found.push(mistake(at, suggestion, `Write \`${suggestion}\` in \`options\`.`));
+    if (isTurnedOff(name, value)) found.push(address(at, 'To turn the provider off, write `null` instead of it.'));
+    else if (suggestion !== undefined) found.push(mistake(at, suggestion, `Write \`${suggestion}\` in \`options\`.`));
     else if (hasAddress(value)) {
       const [near] = nearMisses(name, ['options']);
       found.push(address(at, near === undefined ? 'Write `baseURL` in `options`.' : 'Did you mean `options`?', near));
@@ -60,6 +61,19 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     found.push(...checkModel([...path, 'models', name], value));
   }
   return found;
+}
+
+/** As other tools write it. */
+function isTurnedOff(name: string, value: Tree): boolean {
+  const off = /^disabled?$/.test(name) ? true : /^enabled?$/.test(name) ? false : undefined;
+  return off !== undefined && value.type === 'scalar' && value.value === off;
+}
+
+const RESTRICTIONS = ['disabled_providers', 'enabled_providers'];
+
+/** The list of providers that a section is, or is meant to be. */
+export function restriction(name: string): string | undefined {
+  return RESTRICTIONS.find((each) => plainForm(each) === plainForm(name) || plainForm(each) === `${plainForm(name)}s`);
 }
 
 /** Addresses in a model, which has one in `provider.api`. Its options are fields of requests, which may have other addresses. */
@@ -82,6 +96,11 @@ function checkModel(path: readonly string[], model: Tree): OptionFinding[] {
  */
 export function checkSection(name: string, section: Entry, known: readonly string[]): OptionFinding[] {
   if (known.includes(name) || FOREIGN_SECTIONS.has(name) || PROVIDER_KEYS.has(name)) return [];
+  const list = restriction(name);
+  if (list !== undefined) {
+    const message = `This key is not known. Did you mean \`${list}\`? Until then, no provider is used.`;
+    return [{ path: [name], place: section.key, severity: 'error', code: 'unknown-key', message, suggestion: list }];
+  }
   const isNear = nearMisses(name, ['provider']).length > 0;
   const providers = isNear ? [...getEntries(section.value)] : [[name, section] as const];
   return providers.flatMap(([id, { key, value }]) => {
