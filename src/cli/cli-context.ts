@@ -44,6 +44,7 @@ export interface Context {
  */
 export async function openSendingContext(io: Io): Promise<Context> {
   const { settings: all, catalog } = await loadContext(io);
+  requireReadable(all);
   const { settings, registry, waiting } = await forSending(all, catalog, io);
   const line = describeWaiting(waiting);
   if (line !== undefined) await io.err(`${forTerminalLine(`warning: ${line} To use them: svc trust`)}\n`);
@@ -107,6 +108,22 @@ export function requireManaged(settings: Settings): void {
     errorType: 'configuration_error',
     message: settings.managedProblem,
     action: 'Contact the administrator of this computer.',
+  });
+}
+
+/**
+ * Prompts and keys of the environment must not be sent to default addresses because the file with others can't be read.
+ *
+ * @throws SvcError configuration_error if a file of the user is not valid JSON, or one that they name does not exist.
+ */
+function requireReadable({ sources, diagnostics }: Settings): void {
+  const unread = sources.filter(({ status, trusted }) => trusted && (status === 'invalid' || status === 'missing'));
+  const error = diagnostics.find(({ path }) => unread.some((source) => source.path === path));
+  if (error === undefined) return;
+  const { path, line, column, message } = error;
+  throw new SvcError({
+    errorType: 'configuration_error',
+    message: `${path}:${line}:${column}: ${message} Nothing is sent until the file can be read.`,
   });
 }
 

@@ -210,8 +210,43 @@ describe('options with the names of other tools', () => {
     assert.deepEqual(await ids({ provider: own, enabled_providers: ['openai', 'own'] }), ['openai', 'own']);
     const both = { provider: own, enabled_providers: ['openai', 'own'], disabled_providers: ['openai'] };
     assert.deepEqual(await ids(both), ['own']);
+    assert.deepEqual(await ids({ provider: own, disabled_providers: ['OpenAI', 'mistral '] }), ['own']);
+    assert.deepEqual(await ids({ provider: own, enabled_providers: ['Own'] }), ['own']);
+    // A restriction that can't be read is not none.
+    for (const unread of [
+      { disabled_providers: 'openai' },
+      { disabled_providers: ['openai', null] },
+      { disabled_providers: { openai: true } },
+      { enabled_providers: 'own' },
+      { disabledProviders: ['openai'] },
+      { enabled_provider: ['own'] },
+    ]) {
+      assert.deepEqual(await ids({ provider: own, ...unread }), [], JSON.stringify(unread));
+    }
     folder.write('project/svc.json', { disabled_providers: [], enabled_providers: ['openai', 'mistral', 'own'] });
     assert.deepEqual(await ids(both), ['own']);
+  });
+
+  it('option names: the limit of the answer is sent once, with the name that the vendor takes', async () => {
+    const limits = async (npm: string, options: object, more: object = {}) => {
+      const { body } = await chat({
+        npm,
+        model: { options, ...more },
+        ...('variants' in more ? { variant: 'v' } : {}),
+      });
+      return [body.max_tokens, body.max_completion_tokens];
+    };
+    const azure = '@ai-sdk/azure';
+    for (const name of ['maxTokens', 'maxCompletionTokens', 'max_tokens', 'max_completion_tokens']) {
+      assert.deepEqual(await limits(azure, { [name]: 77 }), [undefined, 77], name);
+    }
+    assert.deepEqual(await limits(FORMATS.chat, { maxTokens: 77 }), [77, undefined]);
+    assert.deepEqual(await limits(FORMATS.chat, { maxCompletionTokens: 77 }), [undefined, 77]);
+    assert.deepEqual(await limits(FORMATS.chat, { max_tokens: null, max_completion_tokens: 77 }), [null, 77]);
+    assert.deepEqual(await limits(azure, { maxTokens: 77, max_completion_tokens: 78 }), [undefined, 78]);
+    assert.deepEqual(await limits(azure, { maxTokens: 77 }, { variants: { v: { maxTokens: 79 } } }), [undefined, 79]);
+    // The user names the field.
+    assert.deepEqual(await limits(azure, { max_tokens: 77, max_completion_tokens: null }), [77, null]);
   });
 
   it('option names: sections of other tools make one line in svc config and none elsewhere, and name no file', async () => {

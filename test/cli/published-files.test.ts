@@ -100,10 +100,11 @@ const EXPECTED: Readonly<Record<string, Read>> = {
     ],
   },
   'wrong-sections.jsonc': {
-    code: 0,
+    code: 1,
     model: 'openai/gpt-6.1-sol',
     lines: [
       'warning 2 providers: This key is not known and has no effect. Did you mean `provider`?',
+      'error 2 providers.local: This key is not known. Write it in `provider`. Until then, nothing is sent to this provider.',
       'warning 3 models: This key is not known and has no effect. Write it in `provider.<id>`.',
       'warning 4 providerOptions: This key is not known and has no effect. Did you mean `provider`?',
     ],

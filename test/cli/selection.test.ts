@@ -56,6 +56,36 @@ describe('terminal: the model is selected after the lists of models are there', 
     assert.deepEqual(await svc(folder, ['chat', 'hello']), { code: 0, out: 'listing\n', err: '' });
   });
 
+  it('chat and fim: nothing is sent while the own file can’t be read', async () => {
+    const file = folder.global('{"provider": {"other": }');
+    folder.env.SVC_CONFIG_CONTENT = JSON.stringify({ provider: { other: known() } });
+    const text = folder.write('a.ts', 'const a = 1;\n');
+    for (const args of [
+      ['chat', 'hello'],
+      ['chat', '-m', 'other/aaa-coder', 'hello'],
+      ['fim', `${text}:1:1`],
+      ['edit', `${text}:1:1`],
+    ]) {
+      const { code, out, err } = await svc(folder, args);
+      assert.deepEqual([code, out], [1, ''], err);
+      assert.ok(err.startsWith(`svc: ${file}:1:24: A value is expected. Nothing is sent`), err);
+    }
+    folder.global({});
+    folder.env.SVC_CONFIG = 'none.jsonc';
+    assert.match(
+      (await svc(folder, ['chat', 'hello'])).err,
+      /none\.jsonc \(from SVC_CONFIG\) does not exist\. Nothing/,
+    );
+    assert.equal(posts(other), 0);
+    delete folder.env.SVC_CONFIG_CONTENT;
+    delete folder.env.SVC_CONFIG;
+    // A project's file is not the user's.
+    folder.global({ provider: { lmstudio: unlisted() } });
+    folder.write('project/svc.json', '{');
+    const { code, out } = await svc(folder, ['chat', 'hello']);
+    assert.deepEqual([code, out], [0, 'listing\n']);
+  });
+
   it('chat: an own provider without models precedes a project’s provider with models', async () => {
     folder.global({ provider: { lmstudio: unlisted() } });
     folder.write('project/svc.json', { provider: { theirs: known() } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fitAnswer as fitRest } from '../../src/completion/answer/fit-answer.ts';
 import { scanBracketsTo } from '../../src/completion/document/brackets.ts';
 import { findLanguage } from '../../src/completion/document/languages.ts';
+import { lineAfter as lineInDocument } from './closed-pairs.ts';
 import { EditorHarness } from './editor-harness.ts';
 
 describe('fitAnswer', () => {
@@ -165,6 +166,47 @@ describe('an answer that closes what is open at the caret and opens it again', (
   for (const [language, line, answer, expected] of cases) {
     it(`fitAnswer: reopens: ${language}: ${line} with ${JSON.stringify(answer)}`, () =>
       assert.equal(lineAfter(language, line, answer), expected));
+  }
+});
+
+describe('an answer that closes what the document closes', () => {
+  /** The caret is `|`. Lines of the answer and of the result are joined. */
+  const cases: readonly (readonly [language: string, text: string, answer: string, expected: string])[] = [
+    // Names of elements have no case in HTML.
+    ['html', '<NAV>|</NAV>', '\n  <a>one</a>\n</nav>', '<NAV>\n  <a>one</a>\n</NAV>'],
+    ['html', '<nav>|</nav>', '\n  <A>one</A>\n</NAV>', '<nav>\n  <A>one</A>\n</nav>'],
+    ['html', '<B>|</B>', 'bold</b>', '<B>bold</B>'],
+    ['html', '<Div><b>|</b></Div>', 'bold</B></div>', '<Div><b>bold</b></Div>'],
+    ['html', '<UL>\n|\n</UL>', '  <li>a</li>\n</ul>', '  <li>a</li>'],
+    ['vue', '<Nav>|</Nav>', '\n  <nav>a</nav>\n</Nav>', '<Nav>\n  <nav>a</nav>\n</Nav>'],
+    // A fence that the answer opens is closed by the answer.
+    ['markdown', '|\n\n```\nmore\n```', '```js\nx();\n```', '```js\nx();\n```'],
+    ['markdown', '```markdown\n|\n```', '# A\n\n```js\nx();\n```\n```', '# A\n\n```js\nx();\n```'],
+    ['markdown', '~~~\n|\n~~~', 'x\n~~~', 'x'],
+    ['markdown', '|\n~~~\nmore\n~~~', '~~~js\nx();\n~~~', '~~~js\nx();\n~~~'],
+    ['python', "P = '''\n|\n```\n'''", '```json\n{}\n```', '```json\n{}\n```'],
+    ['typescript', '/**\n * ```ts\n * |\n * ```\n */', 'a();\n * ```\n */\nfunction b() {}', ' * a();'],
+    ['rust', '/*!\n# ```\n# |\n# ```\n*/', 'a();\n# ```\n*/', '# a();'],
+    // Comments of other languages.
+    ['powershell', '<# | #>', 'Adds. #>\nfunction Add {}', '<# Adds. #>\nfunction Add {}'],
+    ['powershell', '<#\n|\n#>', 'Adds.\n#>', 'Adds.'],
+    ['haskell', '{- | -}', 'Adds. -}\nadd a = a', '{- Adds. -}\nadd a = a'],
+    // Marks of prose.
+    ['markdown', '**|**', 'bold** text', '**bold**'],
+    ['markdown', '[|]()', 'docs](https://a.b)', '[docs]()'],
+    ['markdown', 'a ~~|~~', 'b~~ c', 'a ~~b~~'],
+    ['markdown', '**|**', 'bold', '**bold**'],
+  ];
+  for (const [language, text, answer, expected] of cases) {
+    it(`fitAnswer: closes: ${language}: ${JSON.stringify(text)} with ${JSON.stringify(answer)}`, () => {
+      const lines = text.split('\n');
+      const row = lines.findIndex((line) => line.includes('|'));
+      const [head = '', tail = ''] = lines[row]?.split('|') ?? [];
+      const around = { above: lines.slice(0, row), below: lines.slice(row + 1), languageId: language };
+      for (const length of [answer.length, 2]) {
+        assert.equal(lineInDocument(around, { head, tail, answer }, length), expected);
+      }
+    });
   }
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { enclosingFunction, findCodeNames } from '../../src/completion/context/code-names.ts';
 import { HangingRequests } from '../../src/completion/context/hanging-requests.ts';
 import { findImports } from '../../src/completion/context/import-paths.ts';
-import { isLibrary, readSignature } from '../../src/completion/context/library-signature.ts';
+import { isLibrary, readSignature, withoutDefaults } from '../../src/completion/context/library-signature.ts';
 import { ProjectDeclarations } from '../../src/completion/context/project-declarations.ts';
 import type { DeclaredAt, ProjectReader } from '../../src/completion/context/project-reader.ts';
 import type { DocumentText } from '../../src/completion/document/document-text.ts';
@@ -342,6 +342,19 @@ describe('answers of the language', () => {
   ];
   it('signatures: of a hover, the first block of code, without the text of strings', () => {
     for (const [hover, path, signature] of HOVERS) assert.equal(readSignature(hover, path), signature, hover);
+  });
+
+  const LABELS: readonly (readonly [label: string, path: string, shown: string])[] = [
+    ['on(event: "data" | \'end\', f: () => void): this', 'a.ts', 'on(event: "data" | \'end\', f: () => void): this'],
+    ['(mode: Literal["r"], key: str = "s3cr3t")', 'a.py', '(mode: Literal["r"], key: str = "…")'],
+    ["(a: str='s3cr3t', b: dict = {'k': 's3cr3t'}) -> None", 'a.py', '(a: str="…", b: dict = {"…": "…"}) -> None'],
+    ['(a: str = "s3c\\"r3t", b: str = "s3cr3t', 'a.py', '(a: str = "…", b: str = "…"'],
+    ['f(a: "x=y", b = `s3cr3t`)', 'a.ts', 'f(a: "x=y", b = "…")'],
+    ["fn f<'a>(x: &'a str) -> &'a str", 'a.rs', "fn f<'a>(x: &'a str) -> &'a str"],
+    [`f(key = "${'s3cr3t'.repeat(100)}")`, 'a.py', 'f(key = "…")'],
+  ];
+  it('signatures: of a call, with the strings of types and without those of default values', () => {
+    for (const [label, path, shown] of LABELS) assert.equal(withoutDefaults(label, path), shown, label);
   });
 });
 

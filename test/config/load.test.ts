@@ -218,6 +218,41 @@ describe('configuration file', () => {
     assert.match(settings.providers.get('mistral')?.problem ?? '', /options\.baseURL/);
   });
 
+  const address = { baseURL: 'https://proxy.example/v1' };
+  for (const [where, content] of Object.entries({
+    'a misspelt key': { provider: { openai: { option: address } } },
+    'options of options': { provider: { openai: { options: { openai: address } } } },
+    'a list': { provider: { openai: [{ options: address }] } },
+    'a list of options': { provider: { openai: { options: [address] } } },
+    'a misspelt section': { providers: { openai: { base_url: 'https://proxy.example/v1' } } },
+    'a section of its own': { openai: { options: address } },
+  })) {
+    it(`configuration file: an address in ${where} stops all requests to its provider`, async () => {
+      using folder = new ProjectFolder();
+      folder.global(content);
+      const { providers } = await folder.load();
+      assert.match(providers.get('openai')?.problem ?? '', /`api`\) cannot be used .*svc\.jsonc, line [2-5]\)/);
+    });
+  }
+
+  for (const [where, model] of Object.entries({
+    'of a wrong scheme': { provider: { api: 'ftp://a' } },
+    'from a variable that is not set': { provider: { api: '{env:NOT_SET}' } },
+    'in its options': { options: address },
+    'in a variant': { variants: { high: address } },
+    'one level too high': { api: address.baseURL },
+  })) {
+    it(`configuration file: a model with an address ${where} is not available, others are`, async () => {
+      using folder = new ProjectFolder();
+      folder.global({ provider: { openai: { models: { m: model, n: { provider: { api: address.baseURL } } } } } });
+      const openai = (await folder.load()).providers.get('openai');
+      // `null` hides the model of the public catalog.
+      assert.equal(openai?.models.get('m')?.off, true);
+      assert.equal(openai?.models.get('n')?.off, undefined);
+      assert.equal(openai?.problem, undefined);
+    });
+  }
+
   it('configuration files: objects are merged, lists are replaced, null disables', async () => {
     using folder = new ProjectFolder();
     folder.global({

@@ -82,6 +82,60 @@ describe('validate', () => {
       '44 unknown-option provider.p.apiKey: This key is not known. Write `apiKey` in `options`.',
       '64 unknown-option provider.p.endpoint: This key is not known. Write `baseURL` in `options`. Until then, nothing is sent to this provider.',
     ],
+    ...(
+      [
+        ['option', 'Did you mean `options`?'],
+        ['settings', 'Write `baseURL` in `options`.'],
+      ] as const
+    ).map(
+      ([name, hint]) =>
+        [
+          provider(`"${name}": {"a": {"base_url": "http://a"}}`),
+          `21 unknown-option provider.p.${name}: This key is not known. ${hint} Until then, nothing is sent to this provider.`,
+        ] as const,
+    ),
+    [
+      provider('"options": {"openai": {"endpoint": "http://a"}, "queryParams": {"endpoint": "http://a"}}'),
+      '33 unknown-option provider.p.options.openai: This key is not known. Write `baseURL` in `options` itself. Until then, nothing is sent to this provider.',
+    ],
+    [
+      model('"api": "http://a", "options": {"baseURL": "http://a"}, "variants": {"v": {"api_base": "http://a"}}'),
+      ...[
+        ['38', 'api'],
+        ['69', 'options.baseURL'],
+        ['112', 'variants.v.api_base'],
+      ].map(
+        ([column, name]) =>
+          `${column} unknown-option provider.p.models.m.${name}: The address of one model is \`api\` in its \`provider\`. Until then, this model is not available.`,
+      ),
+    ],
+    // Fields of requests.
+    [model('"options": {"url": "http://a", "server": "a", "tools": [{"server_url": "http://a"}]}')],
+    [
+      '{"providers": {"p": {"base_url": "http://a"}, "q": {"name": "http://a"}}}',
+      '2 unknown-key providers: This key is not known and has no effect. Did you mean `provider`?',
+      '16 unknown-option providers.p: This key is not known. Write it in `provider`. Until then, nothing is sent to this provider.',
+    ],
+    [
+      '{"openai": {"options": {"baseURL": "http://a"}}, "mcp": {"m": {"endpoint": "http://a"}}}',
+      '2 unknown-option openai: This key is not known. Write it in `provider`. Until then, nothing is sent to this provider.',
+      '50 foreign-key : Settings of other tools have no effect in Svc: `mcp`.',
+    ],
+    ...['"disabled": true', '"disable": true', '"enabled": false', '"enable": false'].map(
+      (text) =>
+        [
+          provider(text),
+          `21 unknown-option provider.p.${text.split('"')[1]}: This key is not known. To turn the provider off, write \`null\` instead of it. Until then, nothing is sent to this provider.`,
+        ] as const,
+    ),
+    [provider('"enabled": true'), '21 unknown-key provider.p.enabled: This key is not known and has no effect.'],
+    ...['disabledProviders', 'disabled_provider', 'disabled-providers'].map(
+      (name) =>
+        [
+          `{"${name}": ["openai"]}`,
+          `2 unknown-key ${name}: This key is not known. Did you mean \`disabled_providers\`? Until then, no provider is used.`,
+        ] as const,
+    ),
     [
       provider('"options": {"compatibility": "strict", "color": "blue"}'),
       '33 unknown-key provider.p.options.compatibility: This option of other tools has no effect in Svc.',

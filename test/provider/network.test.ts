@@ -252,6 +252,25 @@ describe('network to a provider', () => {
     });
   }
 
+  for (const how of ['end', 'resetAndDestroy'] as const) {
+    it(`network: a proxy that closes the connection instead of opening a tunnel is asked once (${how})`, async () => {
+      let asked = 0;
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          asked += 1;
+          // Ends a client that connects again and again.
+          if (asked > 3) socket.end('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n');
+          else socket[how]();
+        });
+      });
+      const proxy = `127.0.0.1:${await listening(server as Server, open)}`;
+      const { error } = await throughProxy(`http://${proxy}`, 'https://models.example/v1');
+      assert.equal(error?.message, `The proxy ${proxy} closed the connection to models.example.`);
+      assert.deepEqual([asked, error?.retryable], [1, false]);
+    });
+  }
+
   async function throughProxy(proxy: string, baseURL: string) {
     const transport = undiciTransport({ env: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } });
     try {

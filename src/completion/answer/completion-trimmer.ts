@@ -261,9 +261,9 @@ function answerOf(pieces: readonly TextPiece[]): string {
   return pieces.map(({ kind, text }) => (kind === 'text' ? text : '')).join('');
 }
 
-const NO_CODE = /^(?:[\s)\]}"'`>;,:{]|\*\/|-->)*$/;
+const NO_CODE = /^(?:[\s)\]}"'`>;,:{]|\*\/|-->|#>|-\})*$/;
 /** Lines that only close something. Which of them are repeated is decided in fit-answer.ts, if no other line follows. */
-const CLOSERS = /^[\s)\]}"'`;,>]*$/;
+const CLOSERS = /^[\s)\]}"'`~;,>]*$/;
 
 function isCloser(line: string): boolean {
   return CLOSERS.test(line);

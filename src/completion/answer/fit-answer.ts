@@ -24,12 +24,22 @@ export interface Surroundings {
  * open before brackets after the caret.
  */
 export function fitAnswer(rest: string, around: Surroundings, goesOn = false): FittedAnswer | undefined {
-  const text = withoutClosersBelow(rest, around);
+  const text = withoutClosersBelow(withNamesOf(rest, around), around);
   if (text.trim() === '') return undefined;
   if (around.tail.trim() === '') return { text, replaceAfter: 0 };
   const aligned = alignWithTail(text, around, goesOn);
   const fitted = aligned === undefined ? undefined : withoutHidingComment(aligned, around, goesOn);
   return fitted === undefined || fitted.text.trim() === '' ? undefined : fitted;
+}
+
+/** The answer with the names of elements as the document's end tags write them, where their case means nothing. */
+function withNamesOf(text: string, { language, tail, below = '' }: Surroundings): string {
+  if (language.anyCase !== true || !text.includes('<')) return text;
+  const ends = `${tail}\n${below}`.matchAll(/<\/([A-Za-z][\w:-]{0,80})/g);
+  const names = new Map([...ends].map(([, name = '']) => [name.toLowerCase(), name]));
+  return names.size === 0
+    ? text
+    : text.replace(/(?<=<\/?)[A-Za-z][\w:-]{0,80}/g, (name) => names.get(name.toLowerCase()) ?? name);
 }
 
 /** A line comment at the end of an answer would contain the rest of the tail. It stays if nothing remains. */
@@ -63,19 +73,22 @@ function commentStart(text: string, { language, caret }: Surroundings): number {
 }
 
 /** The tail has no code: the lines below continue the text before the caret. */
-const NO_CODE = /^(?:[\s)\]}"'`>;,]|\*\/|-->)*$/;
-/** Lines that only close something: brackets, a comment, a string, a fence, an element. */
-const CLOSES = /^\s*(?:[)\]}]|\*\/|-->|"""|'''|```|~~~|<\/)/;
+const NO_CODE = /^(?:[\s)\]}"'`>;,]|\*\/|-->|#>|-\})*$/;
+/** Lines that only close something: brackets, a comment, a string, an element. */
+const CLOSES = /^\s*(?:[)\]}]|\*\/|-->|#>|-\}|"""|'''|<\/)/;
+/** The line of a fence, also in a comment, and its language. */
+const FENCE = /^\s*(?:(?:\*|#|\/\/[/!]?)\s*)?(?:```|~~~)([^\n]*)/;
 
 /** Cuts before a line that closes a bracket that the next line of the document closes already. */
 function withoutClosersBelow(rest: string, { language, caret, tail, below }: Surroundings): string {
   if (below === undefined || !NO_CODE.test(tail)) return rest;
   const closesBlock = language.blockEnds?.test(below.trim()) === true;
-  if (!CLOSES.test(below) && !closesBlock) return rest;
+  if (!CLOSES.test(below) && !FENCE.test(below) && !closesBlock) return rest;
   const scanner = caret.mark();
   const indentations = new Set<number>();
   /** Brackets that a line such as `} else {` opened again: the next line of the document closes them. */
   let reopened = 0;
+  let fenced = false;
   for (let start = 0; ; ) {
     const end = rest.indexOf('\n', start);
     const line = rest.slice(start, end < 0 ? rest.length : end);
@@ -84,12 +97,18 @@ function withoutClosersBelow(rest: string, { language, caret, tail, below }: Sur
     scanner.read(`${line}\n`);
     const exited = scanner.exits.length - exits;
     const again = exited > 0 ? Math.min(exited, scanner.openedBrackets - opened) : 0;
+    const fence = FENCE.exec(line)?.[1]
+      ?.replace(/^[`~]+/, '')
+      .trim();
+    const closesFence = fence === '' && !fenced;
+    // One with a language opens.
+    if (fence !== undefined) fenced = !fenced && fence !== '';
     if (start > 0 && line.trim() !== '') {
       const closes =
         exited > again ||
         scanner.openedBrackets < reopened ||
         (!language.brackets && closesBefore(rest.slice(0, start), line)) ||
-        /^\s*(?:```|~~~)/.test(line) ||
+        closesFence ||
         hasSurplusTag(rest.slice(0, start + line.length));
       if (closes && samePlace(line, below)) return rest.slice(0, start - 1);
       // Without brackets, a block that the answer opened itself starts at the same indentation.

@@ -262,10 +262,13 @@ function alignSeparator(line: string, more: string, rest: string, context: RestC
   return { text: whole.replace(/[;,]$/, ''), covers: false };
 }
 
+/** The end of emphasis, code, a quotation or the text of a link. */
+const PROSE_MARK = /^(?:["'`\]]|\*+|_+|~+)/;
+
 /** The tail has code that the answer does not end with: the answer is inserted before it, without the overlap. */
 function alignCode(whole: string, code: string, context: RestContext): AlignedRest | undefined {
   const { language, caret } = context;
-  const quote = /^["'`]/.exec(code)?.[0];
+  const quote = (language.prose === true ? PROSE_MARK : /^["'`]/).exec(code)?.[0];
   if (quote !== undefined && language.brackets === false && whole.includes(quote)) {
     return { text: whole.slice(0, whole.indexOf(quote)), covers: false };
   }

@@ -18,7 +18,7 @@ export function isLibrary(
 }
 
 /** Characters of a signature. */
-export const MAX_SIGNATURE = 400;
+const MAX_SIGNATURE = 400;
 
 const STRINGS = /"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g;
 /** In Rust, `'a` is a lifetime. */
@@ -32,6 +32,21 @@ const RUST_STRINGS = /"(?:[^"\\]|\\[\s\S])*"?/g;
 export function readSignature(hover: string, path: string): string | undefined {
   const [, block = ''] = hover.split('```', 2);
   const code = block.slice(block.indexOf('\n') + 1).trim();
-  const signature = code.replace(path.endsWith('.rs') ? RUST_STRINGS : STRINGS, '"…"').slice(0, MAX_SIGNATURE);
+  const signature = code.replace(stringsOf(path), '"…"').slice(0, MAX_SIGNATURE);
   return signature === '' ? undefined : signature;
+}
+
+/** The signature of a call without the text of default values. Strings in types are what the call may be given. */
+export function withoutDefaults(label: string, path: string): string {
+  let inDefault = false;
+  const pieces = new RegExp(`${stringsOf(path).source}|=(?!>)`, 'g');
+  const text = label.replace(pieces, (found) => {
+    if (found === '=') inDefault = true;
+    return found === '=' || !inDefault ? found : '"…"';
+  });
+  return text.slice(0, MAX_SIGNATURE);
+}
+
+function stringsOf(path: string): RegExp {
+  return path.endsWith('.rs') ? RUST_STRINGS : STRINGS;
 }

@@ -28,6 +28,8 @@ export interface Language {
   readonly brackets: boolean;
   /** True if elements are closed by tags. */
   readonly tags?: boolean;
+  /** True if the names of elements have no case: `</nav>` closes `<NAV>`. */
+  readonly anyCase?: boolean;
   /** Words that close a block, for example `end`. */
   readonly blockEnds?: RegExp;
   /** A line that is code even if the text before it is not known, which may end in a string of several lines. */
@@ -98,7 +100,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ruby: { ...HASH, interpolations: [HASH_BRACE('"')], regexes: true, blockEnds: /^end\b/ },
   elixir: { ...HASH, longQuotes: ['"""'], interpolations: [HASH_BRACE('"', '"""')], blockEnds: /^end\b/ },
   shellscript: { ...HASH, brackets: false, blockEnds: /^(?:fi|done|esac)\b/ },
-  powershell: HASH,
+  powershell: { ...HASH, block: ['<#', '#>'] },
   perl: { ...HASH, brackets: false },
   r: HASH,
   yaml: HASH,
@@ -108,10 +110,10 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   terraform: { ...HASH, interpolations: [DOLLAR_BRACE('"')] },
   sql: { ...DASHES, block: ['/*', '*/'] },
   lua: { ...DASHES, blockEnds: /^end\b/ },
-  haskell: { ...DASHES, quotes: '"' },
+  haskell: { ...DASHES, block: ['{-', '-}'], quotes: '"' },
   clojure: LISP,
   lisp: LISP,
-  html: MARKUP,
+  html: { ...MARKUP, anyCase: true },
   xml: MARKUP,
   vue: MARKUP,
   svelte: MARKUP,

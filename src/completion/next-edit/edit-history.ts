@@ -41,12 +41,12 @@ export class EditHistory {
   #entries: Entry[] = [];
   readonly #numbers = new Map<string, number>();
   /** Lines of changes in documents of which the earlier text is not known, oldest first. */
-  readonly #touched = new Map<string, number>();
+  readonly #touched = new Map<string, { readonly line: number; readonly time: number }>();
 
   /** A line was changed, and its earlier text is not known. */
-  touch(uri: string, line: number): void {
+  touch(uri: string, line: number, time: number): void {
     this.#touched.delete(uri);
-    this.#touched.set(uri, line);
+    this.#touched.set(uri, { line, time });
     const [oldest] = this.#touched.keys();
     if (this.#touched.size > KEPT && oldest !== undefined) this.#touched.delete(oldest);
   }
@@ -114,8 +114,9 @@ export class EditHistory {
 
   /** Where the recent edits are now, latest first. */
   places(): readonly { readonly uri: string; readonly line: number }[] {
-    const touched = [...this.#touched].map(([uri, line]) => ({ uri, line }));
-    return [...touched, ...this.#entries.map(({ edit: { uri }, line }) => ({ uri, line }))].reverse();
+    const touched = [...this.#touched].map(([uri, place]) => ({ uri, ...place }));
+    const edited = this.#entries.map(({ edit: { uri, time }, line }) => ({ uri, line, time }));
+    return [...touched, ...edited].reverse().sort((a, b) => b.time - a.time);
   }
 
   /** The last edit of a document as one change, together with the changes of the same lines directly before it. */

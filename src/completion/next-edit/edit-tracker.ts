@@ -81,7 +81,7 @@ export class EditTracker {
     const tracked = this.#documents.get(uri);
     if (tracked === undefined) {
       this.open(document);
-      this.#touch(change);
+      this.#touch(change, time);
       return false;
     }
     const known = tracked.apply(change, document, (each) => {
@@ -92,7 +92,7 @@ export class EditTracker {
     });
     if (!known) {
       this.history.forget(uri);
-      this.#touch(change);
+      this.#touch(change, time);
     }
     return known;
   }
@@ -103,8 +103,8 @@ export class EditTracker {
     return edit === undefined ? undefined : finishedEdit(edit, document, position);
   }
 
-  #touch({ uri, changes: [change] }: DocumentChange): void {
-    if (change !== undefined) this.history.touch(uri, change.start.line);
+  #touch({ uri, changes: [change] }: DocumentChange, time: number): void {
+    if (change !== undefined) this.history.touch(uri, change.start.line, time);
   }
 
   #follows({ uri, lineCount }: DocumentText): boolean {

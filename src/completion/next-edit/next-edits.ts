@@ -137,7 +137,8 @@ export class NextEdits implements NextEditEngine {
       return text === undefined ? [] : [{ kind: 'recent-edit', note: 'Changed', path, line: edit.line, text }];
     });
     const known = new Set(diffs.map(({ path }) => path));
-    return [...diffs, ...this.#tracker.snippets(uri, SNIPPETS).filter(({ path }) => !known.has(path))];
+    const others = this.#tracker.snippets(uri, Number.POSITIVE_INFINITY).filter(({ path }) => !known.has(path));
+    return [...diffs, ...others.slice(0, SNIPPETS)];
   }
 
   documentChanged(change: DocumentChange, document: DocumentText): void {

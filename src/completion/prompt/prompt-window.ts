@@ -228,7 +228,7 @@ function withoutEndTags(head: string, tail: string): string {
 
 /** The end of a comment that the editor closed is no code. */
 function hasCode(tail: string): boolean {
-  return /[^\s)\]}"'`>;,:{]/.test(tail.replace(/\*\/|-->/, ''));
+  return /[^\s)\]}"'`>;,:{]/.test(tail.replace(/\*\/|-->|#>|-\}/, ''));
 }
 
 /** Number of brackets from before the mark that are closed. */

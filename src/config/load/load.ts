@@ -4,11 +4,13 @@ import { promisify } from 'node:util';
 import { defined } from '../../base/json.ts';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
+import { restriction } from '../schema/near-options.ts';
 import { removableEntry, type Validated, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
 import {
+  type Entry,
   mergeTrees,
   nodeAt,
   type ObjectTree,
@@ -287,7 +289,8 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
   const broken = new Set(resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.')));
   const validated = await runInSlices(validateSteps(usable));
   const marks = validated.removed.flatMap((each) => addressMark(each, validated.tree) ?? []);
-  const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
+  const marked = stopProviders(replaceNodes(validated.tree, marks), validated.removed);
+  const ruled = applySourceRules(marked, trusted);
   // The `null` that marks a failed reference is not the user's text. The reference has its own diagnostic.
   const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
   return {
@@ -307,10 +310,33 @@ function addressMark(
     return undefined;
   }
   if (decidesAddress(path)) return brokenAddress({ path, place });
+  if (isOfModel(path, breaksAddress)) return { path: path.slice(0, 4), node: { type: 'scalar', place, value: null } };
   // A restriction that can't be read is not none.
-  if (path[0] === 'localOnly') return { path: ['localOnly'], node: { type: 'scalar', place, value: true } };
   const [section = '', id = ''] = path;
-  return breaksAddress ? brokenAddress({ path: [section, id, 'api'], place }) : undefined;
+  if (section === 'localOnly') return { path: [section], node: { type: 'scalar', place, value: true } };
+  if (restriction(section)) return { path: ['enabled_providers'], node: { type: 'array', place, items: [] } };
+  return breaksAddress && section === 'provider' ? brokenAddress({ path: [section, id, 'api'], place }) : undefined;
+}
+
+/** Whether the address of one model can't be used. The public catalog may have the model with the default address. */
+function isOfModel(path: readonly string[], breaksAddress = false): boolean {
+  return path[0] === 'provider' && path[2] === 'models' && (breaksAddress || path[4] === 'provider');
+}
+
+/** Stops providers whose settings or options can't be read at all, or are in another section. */
+function stopProviders(tree: ObjectTree, removed: Validated['removed']): ObjectTree {
+  const entries = removed.flatMap(({ path, place, breaksAddress }): [string, Entry][] => {
+    const [root = '', id = root, part = 'options'] = path;
+    const isWhole = root === 'provider' && path.length <= 3 && path.length > 1 && part === 'options';
+    if (!isWhole && !(breaksAddress === true && root !== 'provider')) return [];
+    const api: Entry = { key: place, value: { type: 'scalar', place, value: null } };
+    return [[id, { key: place, value: { type: 'object', place, entries: new Map([['api', api]]) } }]];
+  });
+  const [first] = entries;
+  if (first === undefined) return tree;
+  const { key } = first[1];
+  const provider: Entry = { key, value: { type: 'object', place: key, entries: new Map(entries) } };
+  return mergeTrees(tree, { ...tree, entries: new Map([['provider', provider]]) });
 }
 
 /** The further replacements that a failed reference requires. */
@@ -321,6 +347,5 @@ function consequence({ path, place }: { readonly path: readonly string[]; readon
     const entry = removableEntry(path);
     return entry.length < path.length ? [{ path: entry, node: undefined }] : [];
   }
-  const ofModel = path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider';
-  return ofModel ? [{ path: path.slice(0, 4), node: undefined }] : [];
+  return isOfModel(path) ? [{ path: path.slice(0, 4), node: { type: 'scalar', place, value: null } }] : [];
 }

@@ -2,8 +2,8 @@
 
 import { nearMisses } from '../../base/near-miss.ts';
 import { splitWords } from '../../base/split-words.ts';
-import { child, getEntries, type Place, type Tree } from '../settings/tree.ts';
-import { CONNECTION_OPTIONS, FIELD_OPTIONS, UNUSED_OPTIONS } from './option-names.ts';
+import { child, type Entry, getEntries, nodeAt, type Place, type Tree } from '../settings/tree.ts';
+import { CONNECTION_OPTIONS, FIELD_OPTIONS, FOREIGN_SECTIONS, UNUSED_OPTIONS } from './option-names.ts';
 
 export interface OptionFinding {
   readonly path: readonly string[];
@@ -43,15 +43,87 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     else if (UNUSED_OPTIONS.has(name)) found.push(unused(at, 'This option of other tools has no effect in Svc.'));
     else if (KEY_NAME.test(plainForm(name))) {
       found.push(unused(at, 'This option is not known and has no effect. Did you mean `apiKey`?', 'apiKey'));
-    } else found.push(unused(at, 'This option is not known and has no effect. Fields of requests belong to a model.'));
+    } else if (hasAddress(value)) found.push(address(at, 'Write `baseURL` in `options` itself.'));
+    else found.push(unused(at, 'This option is not known and has no effect. Fields of requests belong to a model.'));
   }
   for (const [name, { key, value }] of getEntries(provider)) {
     if (PROVIDER_KEYS.has(name)) continue;
+    const at = { path: [...path, name], place: key };
     const suggestion = names.includes(name) ? name : meant(name, value, names);
-    if (suggestion === undefined) continue;
-    found.push(mistake({ path: [...path, name], place: key }, suggestion, `Write \`${suggestion}\` in \`options\`.`));
+    if (isTurnedOff(name, value)) found.push(address(at, 'To turn the provider off, write `null` instead of it.'));
+    else if (suggestion !== undefined) found.push(mistake(at, suggestion, `Write \`${suggestion}\` in \`options\`.`));
+    else if (hasAddress(value)) {
+      const [near] = nearMisses(name, ['options']);
+      found.push(address(at, near === undefined ? 'Write `baseURL` in `options`.' : 'Did you mean `options`?', near));
+    }
+  }
+  for (const [name, { value }] of getEntries(child(provider, 'models'))) {
+    found.push(...checkModel([...path, 'models', name], value));
   }
   return found;
+}
+
+/** As other tools write it. */
+function isTurnedOff(name: string, value: Tree): boolean {
+  const off = /^disabled?$/.test(name) ? true : /^enabled?$/.test(name) ? false : undefined;
+  return off !== undefined && value.type === 'scalar' && value.value === off;
+}
+
+const RESTRICTIONS = ['disabled_providers', 'enabled_providers'];
+
+/** The list of providers that a section is, or is meant to be. */
+export function restriction(name: string): string | undefined {
+  return RESTRICTIONS.find((each) => plainForm(each) === plainForm(name) || plainForm(each) === `${plainForm(name)}s`);
+}
+
+/** Addresses in a model, which has one in `provider.api`. Its options are fields of requests, which may have other addresses. */
+function checkModel(path: readonly string[], model: Tree): OptionFinding[] {
+  const variants = [...getEntries(child(model, 'variants'))].map(([name]) => ['variants', name]);
+  return [[], ['options'], ...variants].flatMap((part) =>
+    [...getEntries(nodeAt(model, part))].flatMap(([name, { key, value }]) => {
+      if (!isAddressEntry(part.length === 0 && name === 'api' ? 'apiURL' : name, value)) return [];
+      const message = 'The address of one model is `api` in its `provider`. Until then, this model is not available.';
+      return [{ ...broken({ path: [...path, ...part, name], place: key }), message }];
+    }),
+  );
+}
+
+/**
+ * The providers with an address in a section whose name is nearly `provider`, or that are sections themselves: their API
+ * keys, which may come from the environment, must not be sent to the default addresses.
+ *
+ * @param known the sections of the schema.
+ */
+export function checkSection(name: string, section: Entry, known: readonly string[]): OptionFinding[] {
+  if (known.includes(name) || FOREIGN_SECTIONS.has(name) || PROVIDER_KEYS.has(name)) return [];
+  const list = restriction(name);
+  if (list !== undefined) {
+    const message = `This key is not known. Did you mean \`${list}\`? Until then, no provider is used.`;
+    return [{ path: [name], place: section.key, severity: 'error', code: 'unknown-key', message, suggestion: list }];
+  }
+  const isNear = nearMisses(name, ['provider']).length > 0;
+  const providers = isNear ? [...getEntries(section.value)] : [[name, section] as const];
+  return providers.flatMap(([id, { key, value }]) => {
+    const path = isNear ? [name, id] : [name];
+    return hasAddress(value) ? [address({ path, place: key }, 'Write it in `provider`.')] : [];
+  });
+}
+
+/** Names for the address of an API alone. */
+const API_ADDRESS =
+  /^(?:openai|anthropic)?(?:api|base|apibase|server)(?:url|uri|endpoint|host|base)$|^(?:end|entry)point$/;
+
+function isAddressEntry(name: string, { type, ...node }: Tree): boolean {
+  return API_ADDRESS.test(plainForm(name)) && type === 'scalar' && 'value' in node && typeof node.value === 'string';
+}
+
+/** Levels of an unknown key that are searched. */
+const DEPTH = 3;
+
+function hasAddress(tree: Tree, depth = DEPTH): boolean {
+  return [...getEntries(tree)].some(
+    ([name, { value }]) => isAddressEntry(name, value) || (depth > 0 && hasAddress(value, depth - 1)),
+  );
 }
 
 /** Keys of a provider that are like an option, and its own. */
@@ -63,9 +135,18 @@ type At = Pick<OptionFinding, 'path' | 'place'>;
 
 function mistake(at: At, suggestion: string, hint: string): OptionFinding {
   const breaksAddress = suggestion === 'baseURL' || suggestion === 'fimURL' || suggestion === 'resourceName';
-  const consequence = breaksAddress ? ' Until then, nothing is sent to this provider.' : '';
-  const message = `This key is not known. ${hint}${consequence}`;
-  return { ...at, severity: 'error', code: 'unknown-option', message, suggestion, breaksAddress };
+  if (breaksAddress) return address(at, hint, suggestion);
+  const message = `This key is not known. ${hint}`;
+  return { ...at, severity: 'error', code: 'unknown-option', message, suggestion };
+}
+
+function address(at: At, hint: string, suggestion?: string): OptionFinding {
+  const message = `This key is not known. ${hint} Until then, nothing is sent to this provider.`;
+  return { ...broken(at), message, suggestion };
+}
+
+function broken(at: At) {
+  return { ...at, severity: 'error', code: 'unknown-option', breaksAddress: true } as const;
 }
 
 function unused(at: At, message: string, suggestion?: string): OptionFinding {

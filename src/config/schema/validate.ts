@@ -16,7 +16,7 @@ import {
   unescapedKey,
 } from '../settings/tree.ts';
 import { cure, expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
-import { checkOptions } from './near-options.ts';
+import { checkOptions, checkSection } from './near-options.ts';
 import { FOREIGN_SECTIONS, UNUSED_MODEL_KEYS } from './option-names.ts';
 import { configSchema, isId, jsonSchema, optionsSchema } from './schema.ts';
 
@@ -59,8 +59,7 @@ export function* validateSteps(tree: ObjectTree): SlicedWork<Validated> {
   for (const section of sectionsOf(tree)) {
     yield;
     const issues = findIssues(section);
-    const [root, id] = section.path;
-    const own = root === 'provider' && id !== undefined ? checkOptions(section.path, section.tree, OPTIONS) : [];
+    const own = checkNames(section, tree);
     findings.push(...own);
     if (issues.length === 0) continue;
     describe ??= describeIssues(tree);
@@ -92,6 +91,14 @@ export function* validateSteps(tree: ObjectTree): SlicedWork<Validated> {
 }
 
 const OPTIONS = Object.keys(optionsSchema.shape);
+const SECTIONS = Object.keys(configSchema.shape);
+
+function checkNames({ path, tree: section }: Section, tree: ObjectTree): readonly Finding[] {
+  const [root = '', id] = path;
+  if (id !== undefined) return checkOptions(path, section, OPTIONS);
+  const entry = tree.entries.get(root);
+  return entry === undefined ? [] : checkSection(root, entry, SECTIONS);
+}
 const FOREIGN = 'foreign-key';
 
 /** One line for all keys that other tools use. */

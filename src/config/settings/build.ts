@@ -67,10 +67,11 @@ function readChoices(tree: ObjectTree): ModelChoices {
 function readRestriction(tree: ObjectTree): (id: string) => boolean {
   const list = (key: string) => {
     const node = child(tree, key);
-    return node && texts(plain(node));
+    return node && texts(plain(node))?.map((id) => id.trim().toLowerCase());
   };
   const [enabled, disabled] = [list('enabled_providers'), list('disabled_providers')];
-  return (id) => (enabled?.includes(id) ?? true) && !disabled?.includes(id);
+  // `OpenAI` must not leave `openai` in use.
+  return (id) => (enabled?.includes(id.toLowerCase()) ?? true) && !disabled?.includes(id.toLowerCase());
 }
 
 /** A value that can't be read restricts, too. */

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { HangingRequests } from '../../completion/context/hanging-requests.ts';
-import { isLibrary, MAX_SIGNATURE, readSignature } from '../../completion/context/library-signature.ts';
+import { isLibrary, readSignature, withoutDefaults } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
@@ -87,7 +87,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     if (!/\([^()]*$/.test(head)) return [];
     const help = await this.#ask<vscode.SignatureHelp>('SignatureHelp', uri, position);
     const label = help?.signatures[help.activeSignature]?.label;
-    return label === undefined ? [] : [label.slice(0, MAX_SIGNATURE)];
+    return label === undefined ? [] : [withoutDefaults(label, uri)];
   }
 
   async read(uri: string, languageId: string): Promise<DocumentText | undefined> {

@@ -14,8 +14,20 @@ export function withOptions(model: Model, body: Record<string, unknown>, variant
       param: 'variant',
     });
   }
-  const optioned = mergeDeep(body, revealOptions(model.options));
-  if (chosen === undefined) return optioned;
-  const { disabled: _, ...fields } = chosen;
-  return mergeDeep(optioned, revealOptions(fields));
+  const { disabled: _, ...fields } = chosen ?? {};
+  const optioned = withFields(body, revealOptions(model.options));
+  return chosen === undefined ? optioned : withFields(optioned, revealOptions(fields));
+}
+
+/**
+ * A limit of the answer in the fields replaces that of the body, also under the other name: OpenAI and Azure refuse a
+ * request with both ("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported").
+ */
+function withFields(body: Record<string, unknown>, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged = mergeDeep(body, fields);
+  const limit = [fields.max_completion_tokens, fields.max_tokens].find((value) => typeof value === 'number');
+  const hasBoth = typeof merged.max_tokens === 'number' && typeof merged.max_completion_tokens === 'number';
+  if (limit === undefined || !hasBoth) return merged;
+  const { max_tokens: _, ...rest } = merged;
+  return { ...rest, max_completion_tokens: limit };
 }

@@ -90,6 +90,7 @@ function proxyMessage(thrown: unknown, proxy: string, host: string, code: string
   const status = refusedStatus(thrown);
   if (status === 407) return msg('The proxy {0} wants a user name and a password: http://USER:PASSWORD@{0}.', proxy);
   if (status !== undefined) return msg('The proxy {0} refuses the connection to {1} ({2}).', proxy, host, status);
+  if (code === 'UND_ERR_PRX_CONN') return msg('The proxy {0} closed the connection to {1}.', proxy, host);
   if (code === undefined || !CONNECTING.test(code)) return undefined;
   return msg('The proxy {0} can’t be reached ({1}).', proxy, code);
 }

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import type { Dispatcher as DispatcherType } from 'undici';
 import { upToFirst } from '../../base/text.ts';
 import { msg, SvcError } from '../../wire/errors/svc-error.ts';
-import { failedAt } from './proxy-failure.ts';
-import { type Agent, DecoratorHandler, Dispatcher, EnvHttpProxyAgent } from './undici.ts';
+import { asTunnelError, failedAt } from './proxy-failure.ts';
+import { type Agent, DecoratorHandler, Dispatcher, EnvHttpProxyAgent, Pool } from './undici.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -127,6 +127,7 @@ export class ProxyDispatcher extends Dispatcher {
       noProxy: '',
       // No tunnel for plain http, as in curl: many proxies allow tunnels only to port 443.
       proxyTunnel: false,
+      clientFactory: (origin, client) => new TunnelPool(origin, client),
     });
   }
 
@@ -151,6 +152,27 @@ export class ProxyDispatcher extends Dispatcher {
     const route = proxy === undefined || this.#proxies.isDirect(url) ? undefined : new URL(proxy).host;
     this.#routes.set(origin, route);
     return route;
+  }
+}
+
+/** The connections to a proxy that become tunnels. */
+class TunnelPool extends Pool {
+  override connect(options: DispatcherType.ConnectOptions): Promise<DispatcherType.ConnectData>;
+  override connect(
+    options: DispatcherType.ConnectOptions,
+    callback: (error: Error | null, data: DispatcherType.ConnectData) => void,
+  ): void;
+  override connect(
+    options: DispatcherType.ConnectOptions,
+    callback?: (error: Error | null, data: DispatcherType.ConnectData) => void,
+  ): Promise<DispatcherType.ConnectData> | undefined {
+    if (callback !== undefined) {
+      super.connect(options, callback);
+      return undefined;
+    }
+    return super.connect(options).catch((thrown: unknown) => {
+      throw asTunnelError(thrown);
+    });
   }
 }
 

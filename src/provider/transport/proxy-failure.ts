@@ -16,3 +16,17 @@ export function proxyOf(thrown: unknown): string | undefined {
   }
   return undefined;
 }
+
+class TunnelError extends Error {
+  readonly code = 'UND_ERR_PRX_CONN';
+}
+
+/**
+ * The failure of a proxy that closed the connection instead of opening a tunnel. An error with the code of a closed
+ * socket makes undici connect again without end (github.com/nodejs/undici/issues/3897).
+ */
+export function asTunnelError(thrown: unknown): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const isClosed = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+  return isClosed ? new TunnelError('The proxy closed the connection.', { cause: thrown }) : thrown;
+}

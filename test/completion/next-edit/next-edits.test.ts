@@ -313,4 +313,25 @@ describe('next edits', () => {
       [undefined, undefined],
     );
   });
+
+  it('an edit whose earlier text is not known is as recent as others', async () => {
+    const edited: string[] = [];
+    const editor = new NextEditHarness(LOGS);
+    for (const name of ['b', 'c', 'd', 'e', 'f']) {
+      editor.show(editor.open(`file:///work/${name}.ts`, LOGS));
+      await editor.replace('info', 'debug');
+    }
+    for (const name of ['hidden', 'later']) {
+      const change = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 }, text: 'x' };
+      editor.change([change], undefined, editor.open(`file:///work/${name}.ts`, 'const one = 1;'));
+      await editor.settle();
+    }
+    for (const { path, note } of editor.engine.recentEdits('file:///work/a.ts', 0)) {
+      if (note === undefined) edited.push(path);
+    }
+    assert.deepEqual(edited, ['later.ts', 'hidden.ts']);
+    await editor.clock.pass(11 * 60_000);
+    const old = editor.engine.recentEdits('file:///work/a.ts', 0).map(({ path }) => path);
+    assert.deepEqual(old, ['later.ts', 'hidden.ts', 'f.ts', 'e.ts']);
+  });
 });
