@@ -57,7 +57,7 @@ describe('next edits of a model in VS Code', () => {
     const caret = new vscode.Position(0, 'function load(id: string'.length);
     editor.selection = new vscode.Selection(caret, caret);
     // Until VS Code has read its svc.jsonc, there is no model.
-    while (upstream.requests.length === 0) await runAndYield('svc.nextEdit.find');
+    while (!upstream.requests.some(({ method }) => method === 'POST')) await runAndYield('svc.nextEdit.find');
     let asked = upstream.requests.length;
     await run('type', { text: ', all: boolean' });
     // The move of the caret may have caused one too.
