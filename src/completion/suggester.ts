@@ -278,11 +278,15 @@ export class Suggester {
     this.#reopen();
   }
 
-  /** Slots of the model's server were taken by a chat, which has them at once, or are free again. */
+  /**
+   * Slots of the model's server were taken by a chat, which has them at once, or are free again. A request of the user
+   * waits there.
+   */
   serverChanged(): void {
     const { current } = this.#state;
-    if (this.#model()?.slots === 0) {
-      this.#sender.requests.stop();
+    const model = this.#model();
+    if (model?.slots === 0) {
+      this.#sender.requests.stopModel(model.ref, ({ sent }) => sent.reason !== 'invoke');
       this.#sender.stopWarming();
     } else if (current.kind === 'silent' && current.why === 'chat-first') this.reconsider();
   }

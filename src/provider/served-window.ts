@@ -169,6 +169,8 @@ export class ServedWindows implements WindowReader {
     const isKnown = SOURCES.some(({ kinds }) => kinds.includes(model.endpoint.kind));
     // A server that told nothing when its models were listed is not asked with each request.
     if (!isKnown && !this.#found.has(model.endpoint.baseURL ?? '')) return undefined;
+    // Its window is known before, but a request to a model that is not loaded waits no longer than its time limit.
+    if (chosenWindow(model) !== undefined) await this.load(model, signal);
     const load = () => this.#load(model, signal);
     return this.#read(model, this.#sources(model), load, (path, body) => this.#ask(model.endpoint, path, body, signal));
   }

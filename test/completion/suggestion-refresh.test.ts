@@ -72,8 +72,12 @@ describe('requests after a change of the conditions', () => {
     await editor.clock.pass(60_000);
     editor.firstTextMs = 100;
     editor.answers = () => ['2;'];
+    editor.firstTextMs = 2000;
     editor.requestSuggestion({ trigger: 'invoke' });
     await editor.clock.pass(1000);
+    // The agent's next step.
+    editor.suggester.serverChanged();
+    await editor.clock.pass(2000);
     assert.equal(editor.ghost, '2;');
   });
 

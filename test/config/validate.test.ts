@@ -109,6 +109,12 @@ describe('validate', () => {
           `${column} unknown-option provider.p.models.m.${name}: The address of one model is \`api\` in its \`provider\`. Until then, this model is not available.`,
       ),
     ],
+    // No addresses, and an address of its own.
+    [model('"options": {"endpoint": "chat"}')],
+    [
+      provider('"options": {"baseURL": "http://b"}, "docs": {"home": {"endpoint": "http://a"}}'),
+      '57 unknown-key provider.p.docs: This key is not known and has no effect.',
+    ],
     // Fields of requests.
     [model('"options": {"url": "http://a", "server": "a", "tools": [{"server_url": "http://a"}]}')],
     [

@@ -142,6 +142,11 @@ export class RequestEngine<R extends ModelRequest> {
     return stoppable.length === excess;
   }
 
+  /** Stops the requests of a model, as far as they may be stopped. */
+  stopModel(ref: string, mayStop: (request: R) => boolean): void {
+    for (const { request, stop } of this.#running) if (request.model.ref === ref && mayStop(request)) stop();
+  }
+
   /** Stops the requests of a document, or all. */
   stop(uri?: string): void {
     for (const { request, stop } of this.#running) if (uri === undefined || request.uri === uri) stop();

@@ -5,6 +5,7 @@ import { defined } from '../../base/json.ts';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
 import { restriction } from '../schema/near-options.ts';
+import { isId } from '../schema/schema.ts';
 import { removableEntry, type Validated, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
@@ -328,7 +329,7 @@ function stopProviders(tree: ObjectTree, removed: Validated['removed']): ObjectT
   const entries = removed.flatMap(({ path, place, breaksAddress }): [string, Entry][] => {
     const [root = '', id = root, part = 'options'] = path;
     const isWhole = root === 'provider' && path.length <= 3 && path.length > 1 && part === 'options';
-    if (!isWhole && !(breaksAddress === true && root !== 'provider')) return [];
+    if ((!isWhole && !(breaksAddress === true && root !== 'provider')) || !isId(id)) return [];
     const api: Entry = { key: place, value: { type: 'scalar', place, value: null } };
     return [[id, { key: place, value: { type: 'object', place, entries: new Map([['api', api]]) } }]];
   });

@@ -34,6 +34,8 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
   const names = [...known, ...Object.keys(CONNECTION_OPTIONS)];
   const all = new Set([...names, ...Object.keys(FIELD_OPTIONS)]);
   const options = getEntries(child(provider, 'options'));
+  // With an address of its own, the key does not go to the default one.
+  const isSettled = isAddress(nodeAt(provider, ['options', 'baseURL']));
   const found: OptionFinding[] = [];
   for (const [name, { key, value }] of options) {
     if (all.has(name)) continue;
@@ -43,7 +45,7 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     else if (UNUSED_OPTIONS.has(name)) found.push(unused(at, 'This option of other tools has no effect in Svc.'));
     else if (KEY_NAME.test(plainForm(name))) {
       found.push(unused(at, 'This option is not known and has no effect. Did you mean `apiKey`?', 'apiKey'));
-    } else if (hasAddress(value)) found.push(address(at, 'Write `baseURL` in `options` itself.'));
+    } else if (!isSettled && hasAddress(value)) found.push(address(at, 'Write `baseURL` in `options` itself.'));
     else found.push(unused(at, 'This option is not known and has no effect. Fields of requests belong to a model.'));
   }
   for (const [name, { key, value }] of getEntries(provider)) {
@@ -52,7 +54,7 @@ export function checkOptions(path: readonly string[], provider: Tree, known: rea
     const suggestion = names.includes(name) ? name : meant(name, value, names);
     if (isTurnedOff(name, value)) found.push(address(at, 'To turn the provider off, write `null` instead of it.'));
     else if (suggestion !== undefined) found.push(mistake(at, suggestion, `Write \`${suggestion}\` in \`options\`.`));
-    else if (hasAddress(value)) {
+    else if (!isSettled && hasAddress(value)) {
       const [near] = nearMisses(name, ['options']);
       found.push(address(at, near === undefined ? 'Write `baseURL` in `options`.' : 'Did you mean `options`?', near));
     }
@@ -113,8 +115,15 @@ export function checkSection(name: string, section: Entry, known: readonly strin
 const API_ADDRESS =
   /^(?:openai|anthropic)?(?:api|base|apibase|server)(?:url|uri|endpoint|host|base)$|^(?:end|entry)point$/;
 
-function isAddressEntry(name: string, { type, ...node }: Tree): boolean {
-  return API_ADDRESS.test(plainForm(name)) && type === 'scalar' && 'value' in node && typeof node.value === 'string';
+/** A host has a dot or a port, unless a scheme or a reference says that it is an address. */
+const ADDRESS = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/|\{(?:env|file):|[^\s/.:]*[.:][^\s])/i;
+
+function isAddressEntry(name: string, tree: Tree): boolean {
+  return API_ADDRESS.test(plainForm(name)) && isAddress(tree);
+}
+
+function isAddress(tree: Tree | undefined): boolean {
+  return tree?.type === 'scalar' && typeof tree.value === 'string' && ADDRESS.test(tree.value);
 }
 
 /** Levels of an unknown key that are searched. */

@@ -44,9 +44,13 @@ function withoutMistakes(before: Settings, next: Settings, refused: readonly Dia
   return { ...next, providers, gateway: inGateway ? before.gateway : next.gateway };
 }
 
-/** A variable that is not set takes the key of a provider away, although it is only a warning at the start. */
+/**
+ * A variable that is not set takes the key of a provider away, although it is only a warning at the start. A key of the
+ * gateway without its variable does not keep the removed ones.
+ */
 function mistakesOf({ diagnostics }: Settings): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'env-not-set');
+  const takesKey = ({ code, key }: Diagnostic) => code === 'env-not-set' && key.startsWith('provider.');
+  return diagnostics.filter((each) => each.severity === 'error' || takesKey(each));
 }
 
 /** A line may move while the mistake stays. */

@@ -71,6 +71,7 @@ export class ChatView
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
       vscode.window.onDidChangeActiveTextEditor(left),
       vscode.window.onDidChangeActiveTerminal(left),
+      vscode.window.tabGroups.onDidChangeTabs(({ changed }) => changed.some(({ isActive }) => isActive) && left()),
       // VS Code changes selections too, when it changes the text.
       vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
         const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
@@ -256,7 +257,9 @@ export class ChatView
       this.conversations.release(before);
       if (this.#side?.surface === surface) await this.#deps.drafts.update(LAST, next.session.id);
     }
-    if (focus) surface.focusInput();
+    if (!focus) return;
+    this.focused(surface);
+    surface.focusInput();
   }
 
   /** Shows the error only once: a full disk usually causes many, and unsaved patches are written later. */

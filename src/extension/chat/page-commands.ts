@@ -18,9 +18,10 @@ const COMMANDS = {
 
 /** Commands of the editor that cards and the composer offer. */
 export class PageCommands implements CommandTopic {
-  async handle(message: FromPageOf<keyof typeof COMMANDS>): Promise<void> {
+  /** @returns the result of the command. */
+  async handle(message: FromPageOf<keyof typeof COMMANDS>): Promise<unknown> {
     // Without a provider, the user chooses one.
     const values = message.type === 'set-key' ? [message.provider] : [];
-    await vscode.commands.executeCommand(COMMANDS[message.type], ...values);
+    return vscode.commands.executeCommand(COMMANDS[message.type], ...values);
   }
 }

@@ -5,7 +5,7 @@ import type { OpenConversation } from './conversations.ts';
 
 /** Handles the messages of a page about one subject. */
 export interface Topic<Type extends FromPage['type']> {
-  handle(message: FromPageOf<Type>, page: TopicPage): void | Promise<void>;
+  handle(message: FromPageOf<Type>, page: TopicPage): unknown;
 }
 
 /** The page that sent a message, as its topic sees it. */

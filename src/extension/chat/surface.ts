@@ -7,6 +7,7 @@ import type { ChatSession } from '../../chat/session/session.ts';
 import { type FromPage, parseFromPage } from '../../protocol/chat/from-page.ts';
 import { PageFeed } from '../../protocol/chat/page-feed.ts';
 import type { ContextChip, ModelView, ToPage } from '../../protocol/chat/page-messages.ts';
+import { MOVES_FOCUS } from '../moves-focus.ts';
 import { type Conversations, type OpenConversation, withMessage } from './conversations.ts';
 import type {
   AnswerTopic,
@@ -49,7 +50,7 @@ export interface SurfaceOwner {
   readonly showHistory: (surface: Surface) => Promise<void>;
   /** The page of the surface got the focus. */
   readonly focused: (surface: Surface) => void;
-  /** A list was closed that the user had opened, perhaps from a surface: the next keys belong there. */
+  /** A list was closed. The next keys belong to the surface from which the user opened it, if it was one. */
   readonly returnFocus: () => void;
   /** The page sent an unknown message. */
   readonly ignored: () => void;
@@ -63,7 +64,7 @@ export interface EarlyText {
   readonly left: boolean;
 }
 
-/** Messages that open a list, and are handled when it is closed. */
+/** Messages that open a list, and are handled when it is closed: then the next keys belong to the page again. */
 const OPENS_LIST: ReadonlySet<FromPage['type']> = new Set([
   'attach',
   'pick-model',
@@ -219,12 +220,14 @@ export class Surface implements TopicPage {
       this.#owner.ignored();
       return;
     }
+    const opensList = OPENS_LIST.has(message.type);
+    if (opensList) this.#owner.focused(this);
     this.#handle(message)
-      .then(() => OPENS_LIST.has(message.type) && this.#owner.returnFocus())
+      .then((result) => opensList && result !== MOVES_FOCUS && this.#owner.returnFocus())
       .catch((error: unknown) => this.#owner.failed(error));
   }
 
-  async #handle(message: FromPage): Promise<void> {
+  async #handle(message: FromPage): Promise<unknown> {
     const { session } = this.#conversation;
     const { topics } = this.#owner;
     switch (message.type) {
@@ -297,7 +300,7 @@ export class Surface implements TopicPage {
       case 'set-key':
         return topics.commands.handle(message, this);
       default:
-        message satisfies never;
+        return message satisfies never;
     }
   }
 

@@ -4,6 +4,7 @@ import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
 import { isCodeModel } from '../../catalog/model-selection.ts';
 import { showInformation } from '../foreign-text.ts';
+import { MOVES_FOCUS } from '../moves-focus.ts';
 import type { Models, ModelUse } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
 
@@ -16,13 +17,13 @@ export function registerModelPickers(models: Models): vscode.Disposable {
     }),
     vscode.commands.registerCommand('svc.completion.pickModel', async () => {
       const model = await pick(models, 'completion');
-      if (!model) return;
+      if (model === undefined || model === MOVES_FOCUS) return;
       await models.use('completion', model.ref);
       if (!isCodeModel(model)) await warnAboutChatModel(model);
     }),
     vscode.commands.registerCommand('svc.nextEdit.pickModel', async () => {
       const model = await pick(models, 'nextEdit');
-      if (model) await models.use('nextEdit', model.ref);
+      if (model !== undefined && model !== MOVES_FOCUS) await models.use('nextEdit', model.ref);
     }),
   );
 }
@@ -36,11 +37,10 @@ async function warnAboutChatModel({ name }: Model): Promise<void> {
   }
 }
 
-async function pickChatModel(models: Models): Promise<void> {
+async function pickChatModel(models: Models): Promise<unknown> {
   const model = await pick(models, 'chat');
-  if (!model) return;
-  if (model.variants.size === 0) await models.useForChat(model.ref);
-  else await pickVariant(models, model);
+  if (model === undefined || model === MOVES_FOCUS) return model;
+  return model.variants.size === 0 ? models.useForChat(model.ref) : pickVariant(models, model);
 }
 
 /** The second step, for a model with variants. Closing it keeps the current variant. */
@@ -57,8 +57,11 @@ async function pickVariant(models: Models, model: Model): Promise<void> {
   await models.useForChat(model.ref, chosen ? chosen.name : current);
 }
 
+/** `MOVES_FOCUS`: the user went on to the page of a provider. */
+type Choice = Model | typeof MOVES_FOCUS | undefined;
+
 /** Uses a native list, which supports keyboard, screen readers and themes. */
-async function pick(models: Models, use: ModelUse): Promise<Model | undefined> {
+async function pick(models: Models, use: ModelUse): Promise<Choice> {
   const picker = vscode.window.createQuickPick<ModelItem>();
   picker.title = pickerTitle(use);
   picker.placeholder = pickerPlaceholder(models, use);
@@ -68,17 +71,21 @@ async function pick(models: Models, use: ModelUse): Promise<Model | undefined> {
   picker.ignoreFocusOut = use === 'chat';
   const draw = () => fillPicker(picker, models, use);
   const disposables = new DisposableStore();
+  let movesFocus = false;
   disposables.add(
     picker,
     models.onDidChange(draw),
     picker.onDidTriggerItemButton(async ({ item, button }) => {
-      if (item.model && (await press(models, item.model, button)) === 'leave') picker.hide();
-      else draw();
+      if (item.model && (await press(models, item.model, button)) === 'leave') {
+        movesFocus = true;
+        picker.hide();
+      } else draw();
     }),
   );
   draw();
   try {
-    return await chosenIn(picker, models);
+    const choice = await chosenIn(picker, models);
+    return movesFocus ? MOVES_FOCUS : choice;
   } finally {
     disposables.dispose();
   }
@@ -141,20 +148,28 @@ function shownOf({ label, description, detail, buttons }: ModelItem): string {
   return JSON.stringify([label, description, detail, buttons?.map(({ tooltip }) => tooltip)]);
 }
 
-function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Model | undefined> {
+function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Choice> {
   return new Promise((resolve) => {
     picker.onDidAccept(() => {
       // VS Code names selected items by their index in the list that it shows. If the list has just been drawn again,
       // that index is another model here, and `activeItems` has the focused one.
       const item = picker.activeItems[0] ?? picker.selectedItems[0];
-      resolve(item?.model);
+      const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+      resolve(item?.run === undefined ? item?.model : closed.then(() => follow(models, item.run)));
       picker.hide();
-      if (item?.run === 'add-provider') void vscode.commands.executeCommand('svc.provider.add');
-      if (item?.run === 'show-hidden') void showHidden(models);
+      close();
     });
     picker.onDidHide(() => resolve(undefined));
     picker.show();
   });
+}
+
+/** Does what an item stands for that is no model. */
+async function follow(models: Models, run: ModelItem['run']): Promise<Choice> {
+  if (run === 'show-hidden') await showHidden(models);
+  if (run !== 'add-provider') return undefined;
+  void vscode.commands.executeCommand('svc.provider.add');
+  return MOVES_FOCUS;
 }
 
 async function press(models: Models, model: Model, button: vscode.QuickInputButton): Promise<'stay' | 'leave'> {

@@ -9,6 +9,10 @@ export function guardFocus(next: (path: readonly Element[]) => HTMLElement | nul
   document.addEventListener('focusin', ({ target }) => {
     path = target instanceof Element ? ancestors(target) : [];
   });
+  // The user left the control: a click on text moves the focus to nothing, and tells no one.
+  document.addEventListener('pointerdown', ({ target }) => {
+    if (!(target instanceof Element && path[0]?.contains(target))) path = [];
+  });
   const changed = () => {
     const [last] = path;
     if (!last || (last.isConnected && !last.matches(':disabled'))) return;

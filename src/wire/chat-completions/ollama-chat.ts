@@ -180,10 +180,10 @@ class OllamaReader implements StreamReader {
   }
 }
 
-/** A prompt that is in the cache as a whole has no count in some versions. */
+/** A prompt that is in the cache as a whole has no count in some versions: usage is then not known. */
 function readUsage({ prompt_eval_count, eval_count }: JsonObject): JsonObject | undefined {
   const prompt = tokenCount(prompt_eval_count);
   const output = tokenCount(eval_count);
-  if (prompt === undefined && output === undefined) return undefined;
-  return { prompt_tokens: prompt ?? 0, completion_tokens: output ?? 0, total_tokens: (prompt ?? 0) + (output ?? 0) };
+  if (prompt === undefined) return undefined;
+  return { prompt_tokens: prompt, completion_tokens: output ?? 0, total_tokens: prompt + (output ?? 0) };
 }
