@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../src/chat/transcript.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
-import { inPage, tabTo } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -145,15 +144,6 @@ describe('keys after a control of the chat page was pressed', () => {
       await panel.page.keyboard.type('x');
     }
     assert.equal(await input().inputValue(), ' @bx @basket.ts x');
-  });
-
-  it('chat page: a selection stays when the control that had the focus before is disabled', async () => {
-    await panel.tell(...TALK);
-    await tabTo(panel.page, panel.page.getByRole('button', { name: 'Regenerate' }), 'Shift+Tab');
-    await panel.page.locator('.message.assistant .markdown').dblclick();
-    await panel.tell(starts, { type: 'queue', messages: [] });
-    const selected = await inPage(panel.page, 'a selection is seen as a colour only', () => String(getSelection()));
-    assert.equal(selected.trim(), 'Answer');
   });
 
   it('chat page: text that is typed while text of the answer is selected is in the message', async () => {

@@ -9,14 +9,12 @@ export function guardFocus(next: (path: readonly Element[]) => HTMLElement | nul
   document.addEventListener('focusin', ({ target }) => {
     path = target instanceof Element ? ancestors(target) : [];
   });
-  // The user left the control: a click on text moves the focus to nothing, and tells no one.
-  document.addEventListener('pointerdown', ({ target }) => {
-    if (!(target instanceof Element && path[0]?.contains(target))) path = [];
-  });
   const changed = () => {
     const [last] = path;
     if (!last || (last.isConnected && !last.matches(':disabled'))) return;
-    if (document.hasFocus() && document.activeElement === document.body) next(path)?.focus();
+    // Someone who selects text reads.
+    if (!document.hasFocus() || document.activeElement !== document.body || !getSelection()?.isCollapsed) return;
+    next(path)?.focus();
   };
   // After the explicit focus of the page's own code, which waits for a frame.
   new MutationObserver(() => requestAnimationFrame(() => requestAnimationFrame(changed))).observe(document.body, {
