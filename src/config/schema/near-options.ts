@@ -167,9 +167,9 @@ function meant(name: string, value: Tree, known: readonly string[]): string | un
   const form = plainForm(name);
   const same = known.find((each) => plainForm(each) === form);
   if (same !== undefined) return same;
-  const isAddress = value.type === 'scalar' && typeof value.value === 'string' && /^https?:\/\//i.test(value.value);
-  if (form.startsWith('fim') && (isAddress || ADDRESS_NAME.test(form.slice(3)))) return 'fimURL';
-  if (ADDRESS_NAME.test(form) || isAddress) return 'baseURL';
+  const isURL = value.type === 'scalar' && typeof value.value === 'string' && /^https?:\/\//i.test(value.value);
+  if (form.startsWith('fim') && (isURL || ADDRESS_NAME.test(form.slice(3)))) return 'fimURL';
+  if (ADDRESS_NAME.test(form) || isURL) return 'baseURL';
   // One letter more, less or other. Longer distances would hit other words.
   const [near] = nearMisses(name, known);
   return near !== undefined && isOneLetterOff(form, plainForm(near)) ? near : undefined;
