@@ -19,21 +19,22 @@ export interface PriceDemands {
 const USUAL_SEARCHES = 5;
 /** Tokens of the largest image (OpenAI, "Image generation", high quality), rounded up. */
 const LARGE_IMAGE = 7_000;
-const MARKS = splitWords(
-  'service_tier "speed" inference_geo 1h" audio image web_search file_search code_interpreter',
-).map((mark) => Buffer.from(mark));
+const FIELDS = splitWords('service_tier speed inference_geo modalities tools web_search_options');
+/** They stand anywhere in a request. */
+const [HOUR, AUDIO] = [Buffer.from('1h"'), Buffer.from('audio')];
 
 /** @returns undefined for most requests, which ask for nothing with a price of its own. */
 export function readPriceDemands(bytes: Buffer, body: JsonObject): PriceDemands | undefined {
-  const [, , , hour, audio] = MARKS;
-  if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
+  const longCache = bytes.includes(HOUR);
+  const audioInput = bytes.includes(AUDIO);
+  if (!longCache && !audioInput && FIELDS.every((field) => body[field] === undefined)) return undefined;
   const outputs = arrayOrEmpty(body.modalities);
   return {
     served: [body.service_tier, body.speed, body.inference_geo].flatMap((value) =>
       typeof value === 'string' ? value.toLowerCase() : [],
     ),
-    longCache: hour !== undefined && bytes.includes(hour),
-    audioInput: audio !== undefined && bytes.includes(audio),
+    longCache,
+    audioInput,
     audioOutput: outputs.includes('audio'),
     imageOutput: outputs.includes('image'),
     calls: countCalls(body),
