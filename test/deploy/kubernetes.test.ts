@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import { loadAll } from 'js-yaml';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { svc } from '../cli/run-svc.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { objectsOf, readDeployed } from './kubernetes-objects.ts';
 
-const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
-
-/** The objects of a file, checked by the schemas of Kubernetes. */
-function objectsOf<T extends Record<string, { new (value: never): { validate(): void } }>>(file: string, kinds: T) {
-  const objects = new Map<string, ReturnType<typeof JSON.parse>>();
-  for (const value of loadAll(readFileSync(join(DEPLOY, file), 'utf8')) as readonly ReturnType<typeof JSON.parse>[]) {
-    const Kind = kinds[value.kind];
-    assert.ok(Kind, value.kind);
-    new Kind(value as never).validate();
-    objects.set(value.kind, value);
-  }
-  assert.deepEqual([...objects.keys()].sort(), Object.keys(kinds).sort());
-  return objects;
-}
+const KINDS = { ConfigMap, Service, PodDisruptionBudget, StatefulSet };
 
 describe('deploy/kubernetes.yaml', () => {
-  const objects = objectsOf('kubernetes.yaml', { ConfigMap, Service, PodDisruptionBudget, StatefulSet });
+  const objects = objectsOf(readDeployed('kubernetes.yaml'), KINDS);
   const { spec } = objects.get('StatefulSet').spec.template;
   const [gateway] = spec.containers;
 
@@ -74,9 +59,9 @@ describe('deploy/kubernetes.yaml', () => {
   });
 
   it('kubernetes-monitoring: selects the service, its port and its labels', () => {
-    const { selector, endpoints } = objectsOf('kubernetes-monitoring.yaml', { ServiceMonitor }).get(
-      'ServiceMonitor',
-    ).spec;
+    const { selector, endpoints } = objectsOf(readDeployed('kubernetes-monitoring.yaml'), {
+      ServiceMonitor,
+    }).get('ServiceMonitor').spec;
     const service = objects.get('Service');
     assert.deepEqual(selector.matchLabels, service.metadata.labels);
     assert.equal(endpoints[0].port, service.spec.ports[0].name);

@@ -12,7 +12,7 @@ const MODULE = pathToFileURL(join(import.meta.dirname, '..', 'host', 'programs.t
 const ABSENT: Program = {
   name: 'Absent',
   paths: ['/usr/bin/svc-absent'],
-  debianPackage: 'svc-absent',
+  packageName: 'svc-absent',
   reason: 'shows what is missing',
   how: 'installed',
 };
@@ -35,17 +35,17 @@ describe('programs that the tests need', () => {
   };
 
   it('each has a name, a package and a reason', () => {
-    for (const { name, debianPackage, reason } of PROGRAMS) {
+    for (const { name, packageName, reason } of PROGRAMS) {
       assert.ok(
-        [name, debianPackage, reason].every((text) => text.length > 2),
+        [name, packageName, reason].every((text) => text.length > 2),
         name,
       );
     }
-    assert.equal(new Set(PROGRAMS.map(({ debianPackage }) => debianPackage)).size, PROGRAMS.length);
+    assert.equal(new Set(PROGRAMS.map(({ packageName }) => packageName)).size, PROGRAMS.length);
   });
 
   it('a machine without apt: the message says what is missing, why it is needed and how to install it', () => {
-    const second = { ...ABSENT, name: 'Second', debianPackage: 'svc-second', variable: 'SVC_TEST_SECOND' };
+    const second = { ...ABSENT, name: 'Second', packageName: 'svc-second', variable: 'SVC_TEST_SECOND' };
     assert.equal(
       install([ABSENT, second]),
       [

