@@ -1,3 +1,5 @@
+import { withoutByteOrderMark } from './text.ts';
+
 /**
  * `.gitignore` patterns with the rules of gitignore(5) and Git's `wildmatch.c`. A pattern is compared with one path at
  * a time. The caller applies the rule that an excluded folder excludes its content, because it knows the other ignore
@@ -31,10 +33,7 @@ export class IgnorePatterns {
 
   /** @param except drops the patterns that exclude this folder or one above it. */
   constructor(content: string, except?: string) {
-    const all = content
-      .replace(/^\uFEFF/, '')
-      .split('\n')
-      .flatMap(parsePattern);
+    const all = withoutByteOrderMark(content).split('\n').flatMap(parsePattern);
     const folders = except === undefined ? [] : listPrefixes(except);
     this.#patterns = all.filter((one) => one.negated || !folders.some((folder) => matches(one, folder, true)));
   }

@@ -8,6 +8,11 @@ export function withoutTrailing(text: string, last: string): string {
   return text.slice(0, end);
 }
 
+/** Without the mark that editors of Windows write before the first character. */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
 /** The text up to the first of the characters, or the whole text. */
 export function upToFirst(text: string, characters: readonly string[]): string {
   let end = text.length;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, parseJson } from '../base/json.ts';
+import { withoutByteOrderMark } from '../base/text.ts';
 import { asSvcError, msg, SvcError } from '../wire/errors/svc-error.ts';
 import {
   answerTooLarge,
@@ -278,9 +279,7 @@ async function wholeBody(
     size += read.value.byteLength;
     if (size > MAX_ANSWER_BYTES) throw answerTooLarge();
   }
-  const text = Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\ufeff/, '');
+  const text = withoutByteOrderMark(Buffer.concat(chunks).toString('utf8'));
   const value = parseJson(text);
   if (value === undefined) throw notJson(response.header('content-type') ?? '', text);
   restoreToolInputs(value, text);

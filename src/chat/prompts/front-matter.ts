@@ -1,3 +1,5 @@
+import { withoutByteOrderMark } from '../../base/text.ts';
+
 /** A Markdown file with optional YAML fields between `---` lines at its start. */
 export interface FrontMatter {
   /** Empty if there are none or if they are not valid YAML. */
@@ -9,7 +11,7 @@ const MAX_FIELDS = 20_000;
 
 /** Reads a file. Loads the YAML parser only for a file with fields. */
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
-  const normal = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  const normal = withoutByteOrderMark(text).replaceAll('\r\n', '\n');
   const end = normal.startsWith('---\n') ? normal.indexOf('\n---', 3) : -1;
   const closing = /^\n---[ \t]*(?:\n|$)/.exec(normal.slice(end, end + 200));
   if (end === -1 || !closing || end > MAX_FIELDS) return { fields: {}, body: normal.trim() };

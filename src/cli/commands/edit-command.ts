@@ -13,7 +13,7 @@ import { parseDiff } from '../../wire/edit/inception-edit.ts';
 import type { Usage } from '../../wire/event.ts';
 import { answerText, foldStream } from '../../wire/fold.ts';
 import {
-  type CodePlace,
+  type FilePlace,
   parsePlace,
   promptPath,
   readCode,
@@ -63,7 +63,7 @@ export async function run(args: string[], io: Io): Promise<number> {
 /** @throws UsageError if the cursor is in a secret: the model would be asked to complete it. */
 function editRequest(
   code: string,
-  { file, position }: CodePlace,
+  { file, position }: FilePlace,
   dialect: EditDialect | undefined,
   edits: EditRequest['edits'],
   cwd: string,

@@ -6,7 +6,7 @@ import { type Io, UsageError } from '../io.ts';
 import { readPiped } from './standard-input.ts';
 
 /** A position in a file: `FILE:LINE:COL`. `-` is standard input. */
-export interface CodePlace {
+export interface FilePlace {
   readonly file: string;
   readonly position: Position;
 }
@@ -18,7 +18,7 @@ export function withInputLast(args: readonly string[]): string[] {
 }
 
 /** @throws UsageError with an example of `command`. */
-export function parsePlace(positionals: readonly string[], command: string): CodePlace {
+export function parsePlace(positionals: readonly string[], command: string): FilePlace {
   const [, file, line, column] = /^(.+):(\d+):(\d+)$/s.exec(positionals[0] ?? '') ?? [];
   if (positionals.length !== 1 || file === undefined || Number(line) < 1 || Number(column) < 1) {
     throw new UsageError(
@@ -56,7 +56,7 @@ export function promptPath(file: string, cwd: string): string | undefined {
 }
 
 /** @param lines of the file, without line breaks. @throws UsageError if the position is not in the file. */
-export function requireInside(lines: readonly string[], { file, position }: CodePlace): void {
+export function requireInside(lines: readonly string[], { file, position }: FilePlace): void {
   const { line, character } = position;
   if (line >= lines.length) throw new UsageError(`${file} has ${lines.length} lines; there is no line ${line + 1}.`);
   const length = lines[line]?.length ?? 0;

@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { defined } from '../../base/json.ts';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
+import { withoutByteOrderMark } from '../../base/text.ts';
 import { runInSlices } from '../../base/time-slices.ts';
 import { restriction } from '../schema/near-options.ts';
 import { isId } from '../schema/schema.ts';
@@ -21,7 +22,7 @@ import {
   toTree,
 } from '../settings/tree.ts';
 import { isAllowed, readAllowedFolders } from './allowed-folders.ts';
-import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
+import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
 import { candidates, type LoadInput, type SourceCandidate } from './sources.ts';
@@ -211,7 +212,7 @@ async function loadContent(
   const { content } = candidate;
   if (content !== undefined) {
     if ('text' in content) {
-      const text = withoutMark(content.text);
+      const text = withoutByteOrderMark(content.text);
       return { text, parsed: await runInSlices(parseSteps(text, source)) };
     }
     return { parsed: parsedValue(content.value, source) };

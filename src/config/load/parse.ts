@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONScanner } from 'jsonc-parser';
+import { withoutByteOrderMark } from '../../base/text.ts';
 import { runAtOnce, type SlicedWork } from '../../base/time-slices.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic } from '../settings/settings.ts';
@@ -32,12 +33,7 @@ export function decode(bytes: Uint8Array): { readonly text: string } | { readonl
   if (!isUtf8(bytes)) return { problem: 'The file is not UTF-8 text. Save it as UTF-8.' };
   // Node loads TextDecoder on first use, which takes longer than reading most files.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return { text: withoutMark(text) };
-}
-
-/** Removes the byte order mark that some programs write. */
-export function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
+  return { text: withoutByteOrderMark(text) };
 }
 
 /** The user-visible message for each parser error. */

@@ -1,12 +1,12 @@
 import { nonEmptyString, ownEntry } from '../../base/json.ts';
 import {
   add,
+  asList,
   BASES,
   type Fields,
   type Imported,
   type ImportedProvider,
   type ImportedUses,
-  listOffered,
   local,
   readFields,
   readHeaders,
@@ -21,11 +21,11 @@ import { EMPTY_FORM, proposedId } from './provider-form.ts';
 export function fromContinue(config: Fields): Imported {
   const notes: string[] = [];
   const providers = new Map<string, ImportedProvider>();
-  const completion = listOffered(config.tabAutocompleteModel ?? []).map((entry) => ({
+  const completion = asList(config.tabAutocompleteModel ?? []).map((entry) => ({
     ...readFields(entry),
     roles: ['autocomplete'],
   }));
-  for (const entry of [...listOffered(config.models), ...completion]) addModel(readFields(entry), providers, notes);
+  for (const entry of [...asList(config.models), ...completion]) addModel(readFields(entry), providers, notes);
   return { providers: [...providers.values()], notes: [...notes, ...otherParts(config)] };
 }
 
@@ -77,8 +77,8 @@ function usesOf(roles: readonly string[], model: string): { readonly uses?: Impo
 
 /** Parts that Svc has in another place. */
 function otherParts(config: Fields): readonly string[] {
-  const rules = listOffered(config.rules ?? config.systemMessage ?? []);
-  const servers = listOffered(config.mcpServers ?? []);
+  const rules = asList(config.rules ?? config.systemMessage ?? []);
+  const servers = asList(config.mcpServers ?? []);
   const names = rules.flatMap((rule) => nonEmptyString(readFields(rule).name) ?? []);
   const named = names.length === 0 ? '' : ` (${names.join(', ')})`;
   return [

@@ -89,7 +89,7 @@ export function readHeaders(value: unknown): ProviderForm['headers'] {
   );
 }
 
-export function listOffered(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
 

@@ -1,6 +1,6 @@
 import { nonEmptyString } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
-import { add, type Fields, type Imported, type ImportedProvider, listOffered, readFields } from './import-fields.ts';
+import { add, asList, type Fields, type Imported, type ImportedProvider, readFields } from './import-fields.ts';
 import { EMPTY_FORM, proposedId } from './provider-form.ts';
 
 /**
@@ -11,7 +11,7 @@ export function fromLlamaVscode(settings: Fields): Imported {
   const of = (name: string) => settings[`llama-vscode.${name}`];
   const providers = new Map<string, ImportedProvider>();
   const notes: string[] = [];
-  for (const entry of listOffered(of('envs_list') ?? [])) {
+  for (const entry of asList(of('envs_list') ?? [])) {
     const environment = readFields(entry);
     addEntry(providers, readFields(environment.completion), 'completion');
     addEntry(providers, readFields(environment.chat), 'chat');
@@ -20,10 +20,9 @@ export function fromLlamaVscode(settings: Fields): Imported {
       notes.push(`${nonEmptyString(environment.name) ?? 'An environment'}: its embeddings server is not imported.`);
     }
   }
-  for (const entry of listOffered(of('completion_models_list') ?? []))
-    addEntry(providers, readFields(entry), 'completion');
+  for (const entry of asList(of('completion_models_list') ?? [])) addEntry(providers, readFields(entry), 'completion');
   for (const list of ['chat_models_list', 'tools_models_list'])
-    for (const entry of listOffered(of(list) ?? [])) addEntry(providers, readFields(entry), 'chat');
+    for (const entry of asList(of(list) ?? [])) addEntry(providers, readFields(entry), 'chat');
   addEntry(providers, { endpoint: of('endpoint') }, 'completion');
   addEntry(providers, { endpoint: of('endpoint_chat') }, 'chat');
   return { providers: [...providers.values()], notes };

@@ -4,11 +4,11 @@ import { withoutTrailing } from '../../base/text.ts';
 import { fromContinue } from './import-continue.ts';
 import {
   add,
+  asList,
   BASES,
   type Fields,
   type Imported,
   isFields,
-  listOffered,
   local,
   readFields,
   readHeaders,
@@ -144,7 +144,7 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
     const vendor = nonEmptyString(group.vendor) ?? '';
     if (!/^custom/i.test(vendor)) continue;
     const name = nonEmptyString(group.name) ?? vendor;
-    for (const entry of listOffered(group.models)) {
+    for (const entry of asList(group.models)) {
       const model = readFields(entry);
       const id = nonEmptyString(model.id);
       const url = nonEmptyString(model.url);

@@ -1,11 +1,11 @@
 import { defined, nonEmptyString, ownEntry } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import {
+  asList,
   BASES,
   type Fields,
   type Imported,
   type ImportedProvider,
-  listOffered,
   local,
   readFields,
 } from './import-fields.ts';
@@ -38,7 +38,7 @@ export function fromZed(settings: Fields): Imported {
       ...defined({ chat }),
       ...(vendor?.id === 'ollama' && completion !== undefined ? { completion } : {}),
     };
-    const rows = listOffered(models ?? []).flatMap((model) => {
+    const rows = asList(models ?? []).flatMap((model) => {
       const { name: id, display_name: shown } = readFields(model);
       return nonEmptyString(id) === undefined ? [] : [{ id: String(id), name: nonEmptyString(shown) ?? '' }];
     });

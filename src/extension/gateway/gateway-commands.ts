@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { showError, showInformation } from '../foreign-text.ts';
 import type { KeptTexts } from '../kept-texts.ts';
 import { createAdminLink } from './admin-link.ts';
-import type { GatewayProcess, GatewayState } from './process.ts';
+import type { GatewayProcess, ProcessState } from './process.ts';
 
 /** Commands and status bar item of the local gateway. @param cli path of the terminal program. */
 export function registerGatewayCommands(gateway: GatewayProcess, cli: string, reports: KeptTexts): vscode.Disposable {
@@ -63,7 +63,7 @@ async function showStatus(gateway: GatewayProcess): Promise<void> {
   if (chosen) await vscode.commands.executeCommand(chosen.command);
 }
 
-function describeState(state: GatewayState): string {
+function describeState(state: ProcessState): string {
   switch (state.kind) {
     case 'stopped':
       return vscode.l10n.t('The gateway is not running.');

@@ -21,7 +21,7 @@ export interface GatewayProcessDeps {
   readonly storage: vscode.Uri;
 }
 
-export type GatewayState =
+export type ProcessState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'starting' }
   | { readonly kind: 'running'; readonly url: string; readonly pid: number; readonly kept: boolean }
@@ -42,9 +42,9 @@ const STEADY_MS = 30_000;
  */
 export class GatewayProcess implements vscode.Disposable {
   readonly #deps: GatewayProcessDeps;
-  readonly #changed = new vscode.EventEmitter<GatewayState>();
+  readonly #changed = new vscode.EventEmitter<ProcessState>();
   readonly onDidChange = this.#changed.event;
-  #state: GatewayState = { kind: 'stopped' };
+  #state: ProcessState = { kind: 'stopped' };
   #child: ChildProcess | undefined;
   #backOff = FIRST_BACK_OFF;
   #restart: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class GatewayProcess implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  get state(): GatewayState {
+  get state(): ProcessState {
     return this.#state;
   }
 
@@ -208,7 +208,7 @@ export class GatewayProcess implements vscode.Disposable {
     this.#backOff = Math.min(this.#backOff * 2, LAST_BACK_OFF);
   }
 
-  #set(state: GatewayState): void {
+  #set(state: ProcessState): void {
     this.#state = state;
     this.#changed.fire(state);
   }

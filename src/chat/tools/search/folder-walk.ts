@@ -1,5 +1,6 @@
 import { IgnorePatterns } from '../../../base/ignore-patterns.ts';
 import { defined } from '../../../base/json.ts';
+import { withoutByteOrderMark } from '../../../base/text.ts';
 import { type LineMatch, type LineSearch, lineSearch } from './search-lines.ts';
 import {
   type DecodeFile,
@@ -119,7 +120,7 @@ function isText(bytes: Uint8Array): boolean {
 }
 
 function textLines(text: string): readonly string[] {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const lines = withoutByteOrderMark(text).split(/\r?\n/);
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 

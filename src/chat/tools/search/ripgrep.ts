@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { parseJson } from '../../../base/json.ts';
+import { withoutByteOrderMark } from '../../../base/text.ts';
 import {
   type DecodeFile,
   decodeUtf8,
@@ -156,15 +157,9 @@ async function entryLines(path: string, entry: FoundEntry, decode: DecodeFile): 
   const bytes = 'text' in lines ? Buffer.from(lines.text) : decodeBase64(lines.bytes);
   const text = 'text' in lines ? lines.text : await decode(path, bytes);
   const at = bytes.subarray(0, start).toString('utf8').length;
-  const rows = withoutMark(text, number)
-    .replace(/\r?\n$/, '')
-    .split(/\r?\n/);
+  // The mark is not part of the first line.
+  const rows = (number === 1 ? withoutByteOrderMark(text) : text).replace(/\r?\n$/, '').split(/\r?\n/);
   return rows.map((row, index) => ({ number: number + index, text: row, matches, ...(index === 0 ? { at } : {}) }));
-}
-
-/** A byte order mark is not part of the first line. */
-function withoutMark(text: string, line: number): string {
-  return line === 1 ? text.replace(/^\uFEFF/, '') : text;
 }
 
 function decodeBase64(text: string): Buffer {

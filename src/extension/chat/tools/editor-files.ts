@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { findRealPath } from '../../../base/real-path.ts';
+import { withoutByteOrderMark } from '../../../base/text.ts';
 import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
-import { changeSaved, encodeChange, type FileText, savedText, withoutMark } from './file-text.ts';
+import { changeSaved, encodeChange, type FileText, savedText } from './file-text.ts';
 import { type FoundFile, workspaceFile, workspaceRelativePath, writeFound } from './workspace-path.ts';
 
 /** Larger files are not changed by tools, because a copy of each content is kept. */
@@ -56,7 +57,7 @@ async function recordedFile(path: string): Promise<FoundFile> {
 }
 
 /** The new text of a file. */
-export interface TextChange {
+export interface NewText {
   readonly document: vscode.TextDocument;
   /** The text of the document that the new text was made from. */
   readonly before: string;
@@ -70,12 +71,12 @@ export interface TextChange {
  *
  * @throws Error if a document changes in the meantime, or a file can't be changed without damage.
  */
-export async function writeTexts(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+export async function writeTexts(changes: readonly NewText[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
   if (changes.length === 0) return new Map();
   const stale = changes.find(({ document, before }) => document.getText() !== before);
   if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
   const byBytes: SavedChange[] = [];
-  const shown: TextChange[] = [];
+  const shown: NewText[] = [];
   for (const change of changes) {
     const saved = await checkedChange(change);
     if (saved?.before.keepsBytes) byBytes.push(saved);
@@ -92,7 +93,7 @@ export async function writeTexts(changes: readonly TextChange[]): Promise<Readon
  *
  * @throws Error if it does not.
  */
-export async function checkedChange({ document, before, text }: TextChange): Promise<SavedChange | undefined> {
+export async function checkedChange({ document, before, text }: NewText): Promise<SavedChange | undefined> {
   const relative = workspaceRelativePath(document.uri);
   if (!(await statOf(document.uri))) return undefined;
   const saved = await savedText(document, relative);
@@ -107,7 +108,7 @@ export async function checkedChange({ document, before, text }: TextChange): Pro
   return { document, before: saved, text: after };
 }
 
-async function writeShown(changes: readonly TextChange[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
+async function writeShown(changes: readonly NewText[]): Promise<ReadonlyMap<vscode.TextDocument, string>> {
   if (changes.length === 0) return new Map();
   const clean = changes.filter(({ document }) => !document.isDirty);
   const places = new Map(
@@ -163,12 +164,12 @@ function lineEdits(document: vscode.TextDocument, text: string): vscode.TextEdit
 }
 
 /** The text for a file that the editor can show; undefined for a new file, and for one that is no text. */
-async function knownText({ path, content }: WriteOperation): Promise<TextChange | undefined> {
+async function knownText({ path, content }: WriteOperation): Promise<NewText | undefined> {
   const { uri } = await recordedFile(path);
   // A document of a deleted file stays open for a while.
   const document = (await statOf(uri)) && (await textDocument(uri));
   if (document === undefined || content.includes(0)) return undefined;
-  const text = withoutMark(await vscode.workspace.decode(content, { encoding: document.encoding }));
+  const text = withoutByteOrderMark(await vscode.workspace.decode(content, { encoding: document.encoding }));
   const change = { document, before: document.getText(), text };
   if (document.isDirty) return change;
   // Otherwise the bytes are written as they are.

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withoutByteOrderMark } from '../../../base/text.ts';
 import {
   decodeKeepingBytes,
   encodeKeptBytes,
@@ -29,7 +30,7 @@ export interface FileText {
 export async function savedText({ uri, encoding }: vscode.TextDocument, relative: string): Promise<FileText> {
   const bytes = await vscode.workspace.fs.readFile(uri);
   const decoded = await vscode.workspace.decode(bytes, { encoding });
-  const text = withoutMark(decoded);
+  const text = withoutByteOrderMark(decoded);
   const again = await vscode.workspace.encode(text, { encoding });
   if (Buffer.compare(again, bytes) === 0) return { text, encoding, keepsBytes: false };
   if (encoding === UTF8) return { text: decodeKeepingBytes(bytes), encoding, keepsBytes: true };
@@ -88,8 +89,8 @@ async function encodeAll(relative: string, text: string, choice: EncodingChoice)
   const again = await ('uri' in choice
     ? vscode.workspace.decode(bytes, choice)
     : vscode.workspace.decode(bytes, choice));
-  if (again === text || withoutMark(again) === text) return bytes;
-  const at = firstDifference(text, withoutMark(again));
+  if (again === text || withoutByteOrderMark(again) === text) return bytes;
+  const at = firstDifference(text, withoutByteOrderMark(again));
   const number = text.slice(0, at).split('\n').length;
   const name = 'encoding' in choice ? `, ${choice.encoding}` : '';
   throw new Error(
@@ -118,7 +119,7 @@ export async function decodeContent(uri: vscode.Uri, content: Uint8Array | undef
   const decode = async () =>
     open ? vscode.workspace.decode(content, { encoding: open.encoding }) : vscode.workspace.decode(content, { uri });
   // VS Code decodes no content that looks binary.
-  return withoutMark(await decode().catch(() => Buffer.from(content).toString('utf8')));
+  return withoutByteOrderMark(await decode().catch(() => Buffer.from(content).toString('utf8')));
 }
 
 /** The note for a model about a text with U+FFFD. */
@@ -130,12 +131,8 @@ export function notUtf8(relative: string, lines: readonly number[]): string {
 
 /** The 1-based lines of a content that have bytes other than UTF-8. None if it was read with another encoding. */
 export function foreignLines(content: Uint8Array, text: string): readonly number[] {
-  if (withoutMark(Buffer.from(content).toString('utf8')) !== withoutMark(text)) return [];
+  if (withoutByteOrderMark(Buffer.from(content).toString('utf8')) !== withoutByteOrderMark(text)) return [];
   return keptLines(decodeKeepingBytes(content)).map(({ number }) => number);
-}
-
-export function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, '');
 }
 
 function firstDifference(a: string, b: string): number {

@@ -18,9 +18,9 @@ import {
   checkedChange,
   deleteFile,
   moveFile,
+  type NewText,
   type SavedChange,
   statOf,
-  type TextChange,
   textDocument,
   writeSaved,
   writeTexts,
@@ -137,7 +137,7 @@ interface PreparedEdit {
   readonly file: FoundFile;
   readonly change: PreparedChange;
   readonly caution: RequiredConfirmation;
-  readonly shown?: TextChange;
+  readonly shown?: NewText;
   /** The editor has one kind of line ends only, and sees a change by another program late. */
   readonly saved?: SavedChange;
   readonly created?: string;

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { readRegularFile } from '../../../base/regular-file.ts';
+import { withoutByteOrderMark } from '../../../base/text.ts';
 import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
 import { searchReport } from '../../../chat/tools/search/search-report.ts';
@@ -10,7 +11,7 @@ import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { allProblems, problemsText } from '../attachments/problems.ts';
 import { statOf, textDocument } from './editor-files.ts';
-import { foreignLines, notUtf8, withoutMark } from './file-text.ts';
+import { foreignLines, notUtf8 } from './file-text.ts';
 import { type FoundFile, namedFiles, workspaceFile } from './workspace-path.ts';
 import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
 
@@ -115,7 +116,7 @@ async function readLines({ uri, relative, onDisk }: FoundFile): Promise<FileLine
     if (!document) throw new Error(noText);
     text = document.getText();
   }
-  const lines = withoutMark(text).split(/(?<=\n|\r(?!\n))/);
+  const lines = withoutByteOrderMark(text).split(/(?<=\n|\r(?!\n))/);
   const foreign = text.includes('\uFFFD')
     ? foreignLines(content ?? (await vscode.workspace.fs.readFile(uri)), text)
     : [];
