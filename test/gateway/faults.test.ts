@@ -27,9 +27,14 @@ describe('faults of upstreams and networks', () => {
     gateway = await startTestGateway({
       config: (url) => {
         const at = (baseURL: string) => ({ options: { baseURL, apiKey: 'k' }, models: { m: {} } });
-        const limited = Object.entries(providers(url)).map(([id, provider]) => {
+        const limited = Object.entries(providers(url)).flatMap(([id, provider]) => {
           const { options, ...rest } = JSON.parse(JSON.stringify(provider));
-          return [`hasty-${id}`, { ...rest, options: { ...options, timeout: 1_000, chunkTimeout: 1_000 } }];
+          const within = (limits: object) => ({ ...rest, options: { ...options, ...limits } });
+          return [
+            [`hasty-${id}`, within({ timeout: 1_000, chunkTimeout: 1_000 })],
+            // A busy machine needs its time for the first part of an answer.
+            [`begun-${id}`, within({ timeout: 60_000, chunkTimeout: 4_000 })],
+          ];
         });
         return {
           provider: {
@@ -55,7 +60,10 @@ describe('faults of upstreams and networks', () => {
   });
 
   type Client = (typeof CLIENTS)[number];
-  const modelFor = (up: string, scenario: string) => `${scenario.startsWith('stall') ? 'hasty-' : ''}${up}/m`;
+  const modelFor = (up: string, scenario: string) => {
+    const limits = scenario === 'stall-mid-stream' ? 'begun-' : scenario.startsWith('stall') ? 'hasty-' : '';
+    return `${limits}${up}/m`;
+  };
   async function send({ path, more, field }: Client, model: string, scenario: string, stream: boolean) {
     const content = `[[scenario:${scenario}]]`;
     const response = await gateway.post(path, { model, ...more, [field]: [{ role: 'user', content }], stream });
