@@ -30,6 +30,7 @@ type Partly =
       readonly context?: number | undefined;
       readonly trained?: number | undefined;
       readonly slots?: number | undefined;
+      readonly think?: ServedWindow['think'] | undefined;
     }
   | undefined;
 
@@ -66,18 +67,19 @@ async function readOllama(ask: Ask, model: Model, load: Load | undefined): Promi
   const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
   const shown = ask('/api/show', { model: id });
   const running = own === undefined ? await loaded() : undefined;
-  const { parameters, model_info: info, remote_host: cloud } = (await shown) ?? {};
+  const { parameters, model_info: info, remote_host: cloud, thinking } = (await shown) ?? {};
+  const think = thinkValues(thinking);
   const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
-  if (cloud !== undefined) return { context: count(trained), trained: count(trained) };
+  if (cloud !== undefined) return { context: count(trained), trained: count(trained), think };
   const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
   // Ollama does not load a model with more than it was trained for.
-  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained) };
+  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained), think };
   let context = running ?? (chosen === undefined ? undefined : count(Number(chosen)));
   if (context === undefined && load && info !== undefined) {
     await load();
     context = await loaded();
   }
-  return { context, trained: count(trained) };
+  return { context, trained: count(trained), think };
 }
 
 /** LM Studio since 0.4, then before. `max_context_length` is the largest possible one. */
@@ -273,11 +275,13 @@ export class ServedWindows implements WindowReader {
     let context: number | undefined;
     let trained: number | undefined;
     let slots: number | undefined;
+    let think: ServedWindow['think'];
     for (const source of sources) {
       const read = await source.read(ask, model, load);
       context ??= read?.context;
       trained ??= read?.trained;
       slots ??= read?.slots;
+      think ??= read?.think;
       if (context === undefined) continue;
       if (!source.kinds.includes(endpoint.kind)) this.#found.set(endpoint.baseURL ?? '', source);
       // llama.cpp has two sources.
@@ -285,7 +289,7 @@ export class ServedWindows implements WindowReader {
     }
     if (context === undefined) return undefined;
     const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`) ?? context;
-    return { context: Math.min(context, given), ...defined({ trained, slots }) };
+    return { context: Math.min(context, given), ...defined({ trained, slots, think }) };
   }
 
   async #ask(
@@ -318,6 +322,14 @@ export class ServedWindows implements WindowReader {
       return undefined;
     }
   }
+}
+
+/** Ollama states the levels of a model, or whether it can think or not (ollama/ollama#18473). */
+function thinkValues(thinking: unknown): ServedWindow['think'] | undefined {
+  const { values } = objectOrEmpty(thinking);
+  return Array.isArray(values)
+    ? values.filter((each) => typeof each === 'string' || typeof each === 'boolean')
+    : undefined;
 }
 
 /** Loads and windows belong to a model of a server. */

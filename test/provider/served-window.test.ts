@@ -479,6 +479,18 @@ describe('ServedWindows', () => {
     assert.deepEqual(await windows.read(cloud, signal), { context: 40_960, trained: 40_960 });
   });
 
+  it('ServedWindows: Ollama states which values `think` has', async () => {
+    const values = ['low', 'medium', 'high', 7, null];
+    serve({ '/api/ps': PS, '/api/show': { ...SHOW, thinking: { values, default: 'medium' } } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const think = ['low', 'medium', 'high'];
+    assert.deepEqual(await windows.read(model('ollama', 'qwen3:8b'), signal), {
+      context: 4096,
+      trained: 40_960,
+      think,
+    });
+  });
+
   it('ServedWindows: other servers are not asked to load', async () => {
     const windows = new ServedWindows(fetchTransport(fetch));
     await windows.load(model('llamacpp'), signal);
