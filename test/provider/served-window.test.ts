@@ -491,6 +491,16 @@ describe('ServedWindows', () => {
     });
   });
 
+  it('ServedWindows: the largest window that an Ollama has in memory', async () => {
+    serve({ '/api/ps': PS });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 4096);
+    serve({ '/api/ps': { models: [] } });
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    serve({});
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+  });
+
   it('ServedWindows: other servers are not asked to load', async () => {
     const windows = new ServedWindows(fetchTransport(fetch));
     await windows.load(model('llamacpp'), signal);
