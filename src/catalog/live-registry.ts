@@ -77,6 +77,11 @@ export class LiveRegistry {
     await this.#deps.windows?.load(model, signal);
   }
 
+  /** See `WindowReader`. */
+  failed(model: Model): void {
+    this.#deps.windows?.failed(model);
+  }
+
   /** The model with the window that its server has now. A request follows. */
   async served(model: Model, signal: AbortSignal): Promise<Model> {
     const { windows } = this.#deps;

@@ -15,6 +15,8 @@ export interface ServedWindow {
   readonly trained?: number;
   /** How many requests the server runs at a time, if it states it. */
   readonly slots?: number;
+  /** The values that `think` of Ollama’s API has for the model, if the server states them. */
+  readonly think?: readonly (string | boolean)[];
 }
 
 /** Identifies vendor differences within one wire format. */

@@ -11,6 +11,8 @@ export interface WindowReader {
   read(model: Model, signal: AbortSignal): Promise<ServedWindow | undefined>;
   /** Resolves when a server that loads models on demand has the model, or can't load it. The signal ends only the wait. */
   load(model: Model, signal: AbortSignal): Promise<void>;
+  /** A request to the model failed: what is known of its load may be outdated. */
+  failed(model: Model): void;
 }
 
 /** The model with the window that its server has. A smaller limit of the configuration stays. */

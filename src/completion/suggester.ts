@@ -127,7 +127,8 @@ export class Suggester {
       const model = this.#model();
       return model !== undefined && provider(ref) === provider(model.ref) ? requests.circuitFor(model) : undefined;
     };
-    return { budget: requests.budget, circuit };
+    const running = (ref: string) => [...requests.running].filter(({ request }) => request.model.ref === ref).length;
+    return { budget: requests.budget, circuit, running };
   }
 
   /** The reference of the model for the shown document; of the fallback while it is used. */
@@ -279,16 +280,20 @@ export class Suggester {
   }
 
   /**
-   * Slots of the model's server were taken by a chat, which has them at once, or are free again. A request of the user
-   * waits there.
+   * Slots of the model's server were taken by a chat, which has them at once, or are free again; or it began or ended to
+   * load the model. A request of the user waits there, and what is computed in advance waits for the load.
    */
   serverChanged(): void {
     const { current } = this.#state;
     const model = this.#model();
-    if (model?.slots === 0) {
+    const why = model && busyReason(model);
+    if (model !== undefined && why !== undefined) {
       this.#sender.requests.stopModel(model.ref, ({ sent }) => sent.reason !== 'invoke');
-      this.#sender.stopWarming();
-    } else if (current.kind === 'silent' && current.why === 'chat-first') this.reconsider();
+      if (why === 'chat-first') this.#sender.stopWarming();
+      else if (current.kind === 'ready' || current.kind === 'silent') this.#state.become({ kind: 'silent', why });
+    } else if (current.kind === 'silent' && (current.why === 'chat-first' || current.why === 'model-loads')) {
+      this.reconsider();
+    }
   }
 
   #reopen(): void {
@@ -372,9 +377,10 @@ export class Suggester {
     if (request.trigger === 'invoke') return true;
     if (awaited.length > 0) return true;
     if (request.trigger === 'grown') return false;
-    if (this.#sender.requests.usable(model).slots === 0) {
+    const busy = busyReason(this.#sender.requests.usable(model));
+    if (busy !== undefined) {
       this.#blockedIn = request.document.uri;
-      this.#state.become({ kind: 'silent', why: 'chat-first' });
+      this.#state.become({ kind: 'silent', why: busy });
       return false;
     }
     if (isManualOnly(request, this.#deps.settings())) {
@@ -445,6 +451,12 @@ export class Suggester {
     if (end === 'failed' && this.#open === undefined) this.#reopen();
     else if (end === 'failed') this.#retryLater();
     else if (end === 'outdated') this.#reopen();
+    const { requests } = this.#sender;
+    // The request began the load, which ended it.
+    if (this.#model()?.loading && answer.text === '' && requests.running.size === 0) {
+      this.#blockedIn = uri;
+      this.#state.become({ kind: 'silent', why: 'model-loads' });
+    }
     const view = this.#view;
     if (!this.#display.has(answer) || view === undefined || !this.#isCurrent(view)) return;
     // The last piece may not be on screen yet. Speculation must start after the complete text.
@@ -475,4 +487,10 @@ export class Suggester {
     this.#speculation.from(first, view);
     return known.map((shown) => displayedSuggestion(shown, view, this.#classifier.continues));
   }
+}
+
+/** Why the model's server has no room for automatic requests. */
+function busyReason({ slots, loading }: CompletionModel): 'chat-first' | 'model-loads' | undefined {
+  if (loading) return 'model-loads';
+  return slots === 0 ? 'chat-first' : undefined;
 }

@@ -1,5 +1,7 @@
-import { requestJson } from '../base/json.ts';
+import { isObject, requestJson } from '../base/json.ts';
 import type { Endpoint, Model } from '../catalog/model.ts';
+import { usesOllamaChat } from '../catalog/ollama-model.ts';
+import { OLLAMA_CHAT_PATH, ollamaChat, writeOllamaChat } from '../wire/chat-completions/ollama-chat.ts';
 import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
 import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
@@ -38,13 +40,19 @@ export async function* completeCode(
   let url: string;
   let headers: Record<string, string>;
   let body: string;
+  let format: typeof ollamaChat | undefined;
   try {
     const dialect = endpoint.fim ?? findDialect(endpoint);
     request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream, endpoint.kind === 'ollama');
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
     const sent = withOptions(model, request.body);
-    body = requestJson(request.path === OLLAMA_PATH ? withOllamaOptions(sent) : sent);
+    if (dialect === 'chat' && usesOllamaChat(model)) {
+      // Its `/v1` ignores the window.
+      url = joinURL(withoutVersion(endpoint.fimURL ?? requireBase(endpoint)), OLLAMA_CHAT_PATH);
+      format = ollamaChat;
+      body = requestJson(writeOllamaChat(sent, model.served?.think));
+    } else body = requestJson(request.path === OLLAMA_PATH ? withOllamaOptions(sent) : sent);
   } catch (thrown) {
     yield { type: 'error', error: asSvcError(thrown) };
     return;
@@ -60,9 +68,9 @@ export async function* completeCode(
       timeout,
       chunkTimeout,
       stream,
-      framing: request.framing,
-      reader: () => new FimReader(),
-      whole: readFimAnswer,
+      framing: format?.framing ?? request.framing,
+      reader: format?.streamReader ?? (() => new FimReader()),
+      whole: (answer) => (format && isObject(answer) ? format.readAnswer(answer) : readFimAnswer(answer)),
     },
     { ...options, retry: options.retry ?? FIM_RETRY },
   );

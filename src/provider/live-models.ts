@@ -14,7 +14,7 @@ import { loadSnapshot } from '../catalog/public/snapshot.ts';
 import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { modelLister } from './list-models.ts';
-import { ServedWindows } from './served-window.ts';
+import { ServedWindows, type ServedWindowsOptions } from './served-window.ts';
 import type { Transport } from './transport/transport.ts';
 import type { StoredKeyMap } from './window-keys.ts';
 
@@ -44,6 +44,8 @@ export interface LiveModelsDeps {
   readonly workspace: () => string;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void;
+  /** A server began to load a model. */
+  readonly loading?: ServedWindowsOptions['loading'];
   /** The registry was replaced by one with other models. */
   readonly changed?: (registry: Registry) => void;
   /** A build after an update of the public catalog failed. */
@@ -94,6 +96,9 @@ export class LiveModels {
     await this.#live?.load(model, signal);
   };
 
+  /** See `WindowReader`. */
+  readonly failed = (model: Model): void => this.#live?.failed(model);
+
   /** Builds the registry again. Calls during a build share one further build. Asks no provider: see `LiveRegistry.list`. */
   rebuild(): Promise<void> {
     return this.#builds.run();
@@ -122,8 +127,8 @@ export class LiveModels {
   }
 
   #createLive(registry: Registry): LiveRegistry {
-    const { transport, unlisted, changed } = this.#deps;
-    const windows = new ServedWindows(transport);
+    const { transport, unlisted, changed, loading } = this.#deps;
+    const windows = new ServedWindows(transport, { loading });
     const listModels = modelLister(transport);
     return new LiveRegistry(registry, { listModels, windows, unlisted, ...defined({ changed }) });
   }

@@ -1,4 +1,5 @@
 import { Emitter } from '../base/emitter.ts';
+import { defined } from '../base/json.ts';
 import type { Model } from '../catalog/model.ts';
 
 /** Milliseconds for which a server is kept for a chat after a request: an agent soon sends the result of a tool. */
@@ -15,7 +16,9 @@ export class RunningChats {
   readonly #changed = new Emitter<[]>();
   /** Requests by server and model, with those that ended a moment ago. */
   readonly #running = new Map<string, number>();
-  /** The number of slots in use changed. */
+  /** Models that their servers load. */
+  readonly #loading = new Set<string>();
+  /** The number of slots in use changed, or a load began or ended. */
   readonly onDidChange = this.#changed.event;
 
   constructor(keptMs = KEPT_MS) {
@@ -39,6 +42,21 @@ export class RunningChats {
     } finally {
       setTimeout(() => this.#add(key, -1), this.#keptMs).unref();
     }
+  }
+
+  /** Keeps completions off a model while its server loads it. */
+  async whileLoading(model: ServedModel, load: Promise<void>): Promise<void> {
+    const key = keyOf(model);
+    this.#loading.add(key);
+    this.#changed.fire();
+    await load;
+    this.#loading.delete(key);
+    this.#changed.fire();
+  }
+
+  /** What decides whether completions and next edits are requested. */
+  serverState(model: ServedModel): { readonly slots?: number; readonly loading?: true } {
+    return defined({ slots: this.freeSlots(model), loading: this.#loading.has(keyOf(model)) || undefined });
   }
 
   /** How many requests can be sent to the model's server before one waits there. Absent: many. */

@@ -19,6 +19,8 @@ const SILENCE_MS = 60_000;
 const CLOUD = /[:-]cloud$/;
 /** Milliseconds for the load of a model. */
 const LOAD_MS = 1_800_000;
+/** Milliseconds for which typing does not ask again whether a model is loaded. Other programs may have it unloaded. */
+const LOADED_MS = 30_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
@@ -28,6 +30,7 @@ type Partly =
       readonly context?: number | undefined;
       readonly trained?: number | undefined;
       readonly slots?: number | undefined;
+      readonly think?: ServedWindow['think'] | undefined;
     }
   | undefined;
 
@@ -64,18 +67,19 @@ async function readOllama(ask: Ask, model: Model, load: Load | undefined): Promi
   const loaded = async () => count(find((await ask('/api/ps'))?.models, id)?.context_length);
   const shown = ask('/api/show', { model: id });
   const running = own === undefined ? await loaded() : undefined;
-  const { parameters, model_info: info, remote_host: cloud } = (await shown) ?? {};
+  const { parameters, model_info: info, remote_host: cloud, thinking } = (await shown) ?? {};
+  const think = thinkValues(thinking);
   const trained = Object.entries(objectOrEmpty(info)).find(([name]) => name.endsWith('.context_length'))?.[1];
-  if (cloud !== undefined) return { context: count(trained), trained: count(trained) };
+  if (cloud !== undefined) return { context: count(trained), trained: count(trained), think };
   const chosen = /^num_ctx\s+(\d+)$/m.exec(typeof parameters === 'string' ? parameters : '')?.[1];
   // Ollama does not load a model with more than it was trained for.
-  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained) };
+  if (own !== undefined) return { context: Math.min(own, count(trained) ?? own), trained: count(trained), think };
   let context = running ?? (chosen === undefined ? undefined : count(Number(chosen)));
   if (context === undefined && load && info !== undefined) {
     await load();
     context = await loaded();
   }
-  return { context, trained: count(trained) };
+  return { context, trained: count(trained), think };
 }
 
 /** LM Studio since 0.4, then before. `max_context_length` is the largest possible one. */
@@ -121,6 +125,12 @@ export function servedModel(windows: WindowReader) {
   };
 }
 
+export interface ServedWindowsOptions {
+  /** Called when a server begins to load a model. The promise never rejects. */
+  readonly loading?: ((model: Model, load: Promise<void>) => void) | undefined;
+  readonly loadMs?: number;
+}
+
 /** Maximum number of models of one list whose windows are read. */
 const MOST_LISTED = 50;
 
@@ -132,11 +142,21 @@ export class ServedWindows implements WindowReader {
   /** When a server did not answer in time, of the monotonic clock, by address. */
   readonly #silentSince = new Map<string, number>();
 
+  readonly #loading: ServedWindowsOptions['loading'];
+  readonly #loadMs: number;
   /** Loads that run, by address and model. */
-  readonly #loads = new Map<string, Promise<unknown>>();
+  readonly #loads = new Map<string, Promise<void>>();
+  /** Loads that did not end in their time. They are not begun again, and no request waits for them. */
+  readonly #endless = new Set<string>();
+  /** When a model was last known to be loaded, of the monotonic clock, by address and model. */
+  readonly #loadedAt = new Map<string, number>();
+  /** The windows that Ollama gave for those of options, by address, model and window: it may give less. */
+  readonly #given = new Map<string, number>();
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, { loading, loadMs = LOAD_MS }: ServedWindowsOptions = {}) {
     this.#transport = transport;
+    this.#loading = loading;
+    this.#loadMs = loadMs;
   }
 
   mayTell(model: Model): boolean {
@@ -170,21 +190,43 @@ export class ServedWindows implements WindowReader {
     // A server that told nothing when its models were listed is not asked with each request.
     if (!isKnown && !this.#found.has(model.endpoint.baseURL ?? '')) return undefined;
     // Its window is known before, but a request to a model that is not loaded waits no longer than its time limit.
-    if (chosenWindow(model) !== undefined) await this.load(model, signal);
+    if (chosenWindow(model) !== undefined && isLoadable(model)) await this.#require(model, signal);
     const load = () => this.#load(model, signal);
     return this.#read(model, this.#sources(model), load, (path, body) => this.#ask(model.endpoint, path, body, signal));
   }
 
   async load(model: Model, signal: AbortSignal): Promise<void> {
+    if (!isLoadable(model)) return;
+    const key = keyOf(model);
+    if (this.#loads.has(key)) return this.#load(model, signal);
+    const at = this.#loadedAt.get(key);
+    if (at === undefined || performance.now() - at > LOADED_MS) await this.#require(model, signal);
+  }
+
+  /** The largest window of the models that an Ollama has in memory; 0: it has none. */
+  async largestLoaded(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
+    const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
+    const windows = Array.isArray(models) ? models.map((each) => count(objectOrEmpty(each).context_length) ?? 0) : [];
+    return Math.max(0, ...windows);
+  }
+
+  failed(model: Model): void {
+    this.#loadedAt.delete(keyOf(model));
+  }
+
+  /** Asks whether the model is loaded, and loads it if it is not, or with another window than that of the options. */
+  async #require(model: Model, signal: AbortSignal): Promise<void> {
     const { endpoint, id } = model;
-    if (endpoint.kind !== 'ollama' || endpoint.problem !== undefined || CLOUD.test(id)) return;
+    const key = keyOf(model);
     const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
     // Another server that is called Ollama.
     if (!Array.isArray(models) || signal.aborted) return;
     const loaded = find(models, id);
     const [has, own] = [count(loaded?.context_length), chosenWindow(model)];
-    if (loaded === undefined || (own !== undefined && has !== undefined && has !== own))
-      await this.#load(model, signal);
+    const isOther = own !== undefined && has !== undefined && has !== own && has !== this.#given.get(`${key} ${own}`);
+    if (loaded === undefined || isOther) return this.#load(model, signal);
+    this.#endless.delete(key);
+    this.#loadedAt.set(key, performance.now());
   }
 
   /**
@@ -193,16 +235,35 @@ export class ServedWindows implements WindowReader {
    * begins it again. So no signal of a request ends it, and all that need the model wait for the same one.
    */
   async #load(model: Model, signal: AbortSignal): Promise<void> {
-    const { endpoint, id } = model;
-    const key = `${endpoint.baseURL} ${id}`;
+    const key = keyOf(model);
+    if (this.#endless.has(key)) return;
     let load = this.#loads.get(key);
     if (load === undefined) {
-      const body = withOllamaOptions(withOptions(model, { model: id, stream: false }));
-      load = this.#ask(endpoint, '/api/generate', body, AbortSignal.timeout(LOAD_MS));
+      load = this.#runLoad(model, key).finally(() => this.#loads.delete(key));
       this.#loads.set(key, load);
-      void load.finally(() => this.#loads.delete(key));
+      this.#loading?.(model, load);
     }
     await Promise.race([load, aborted(signal)]);
+  }
+
+  async #runLoad(model: Model, key: string): Promise<void> {
+    const { endpoint, id } = model;
+    // It may take the memory of the other models.
+    for (const each of this.#loadedAt.keys()) {
+      if (each.startsWith(`${endpoint.baseURL} `)) this.#loadedAt.delete(each);
+    }
+    const body = withOllamaOptions(withOptions(model, { model: id, stream: false }));
+    const late = AbortSignal.timeout(this.#loadMs);
+    const answer = await this.#ask(endpoint, '/api/generate', body, late);
+    if (late.aborted) this.#endless.add(key);
+    const own = chosenWindow(model);
+    if (answer === undefined) return;
+    if (own !== undefined) {
+      const loaded = find((await this.#ask(endpoint, '/api/ps', undefined, late))?.models, id);
+      const has = count(loaded?.context_length);
+      if (has !== undefined) this.#given.set(`${key} ${own}`, has);
+    }
+    this.#loadedAt.set(key, performance.now());
   }
 
   #sources({ endpoint: { kind, baseURL = '' } }: Model): readonly Source[] {
@@ -221,18 +282,21 @@ export class ServedWindows implements WindowReader {
     let context: number | undefined;
     let trained: number | undefined;
     let slots: number | undefined;
+    let think: ServedWindow['think'];
     for (const source of sources) {
       const read = await source.read(ask, model, load);
       context ??= read?.context;
       trained ??= read?.trained;
       slots ??= read?.slots;
+      think ??= read?.think;
       if (context === undefined) continue;
       if (!source.kinds.includes(endpoint.kind)) this.#found.set(endpoint.baseURL ?? '', source);
       // llama.cpp has two sources.
       if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
     }
     if (context === undefined) return undefined;
-    return { context, ...defined({ trained, slots }) };
+    const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`) ?? context;
+    return { context: Math.min(context, given), ...defined({ trained, slots, think }) };
   }
 
   async #ask(
@@ -265,6 +329,23 @@ export class ServedWindows implements WindowReader {
       return undefined;
     }
   }
+}
+
+/** Ollama states the levels of a model, or whether it can think or not (ollama/ollama#18473). */
+function thinkValues(thinking: unknown): ServedWindow['think'] | undefined {
+  const { values } = objectOrEmpty(thinking);
+  return Array.isArray(values)
+    ? values.filter((each) => typeof each === 'string' || typeof each === 'boolean')
+    : undefined;
+}
+
+/** Loads and windows belong to a model of a server. */
+function keyOf({ endpoint, id }: Model): string {
+  return `${endpoint.baseURL} ${id}`;
+}
+
+function isLoadable({ endpoint, id }: Model): boolean {
+  return endpoint.kind === 'ollama' && endpoint.problem === undefined && !CLOUD.test(id);
 }
 
 /** A server with one model answers for it whatever name it is given. Ollama adds `:latest`. */

@@ -5,20 +5,28 @@ import { joinTextData, PartNumbers, type TextData, type TextEvent } from './part
 
 /**
  * Reasoning inside the text of an answer, as servers without a parser for it send it: `<think>` (DeepSeek-R1, Qwen, QwQ),
- * `<thinking>`, `<thought>` (Gemma), `<|channel>thought` (Gemma 4), `<reasoning>`, `[THINK]` (Magistral), and the channels of
+ * `<thinking>`, `<thought>` (Gemma), `<|channel>thought` (Gemma 4), `<reasoning>`, `[THINK]` (Magistral), `◁think▷` (Kimi-VL), and the channels of
  * gpt-oss (openai/harmony: `<|channel|>analysis<|message|>…<|end|>`). A channel with a recipient (` to=`) is a call (tools/text-call-parser.ts).
  */
 const OPENING =
-  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(<\|channel>)thought|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})(?![^<\n]{0,80} to=)[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
+  /^(?:<(think|thinking|thought|reasoning)>|\[(THINK)\]|(<\|channel>)thought|(◁)think▷|(?:<\|start\|>assistant)?<\|channel\|>(\w{1,20})(?![^<\n]{0,80} to=)[^<\n]{0,80}(?:<\|constrain\|>\w{1,20})?<\|message\|>)/;
 /** The tags that open a block. */
-export const OPENINGS = ['<think>', '<thinking>', '<thought>', '<reasoning>', '[THINK]', '<|channel>thought'];
+export const OPENINGS = [
+  '<think>',
+  '<thinking>',
+  '<thought>',
+  '<reasoning>',
+  '[THINK]',
+  '<|channel>thought',
+  '◁think▷',
+];
 const CHANNELS = ['<|channel|>', '<|start|>assistant<|channel|>'];
 /** Maximum length of the head of a channel. */
 const MAX_HEAD = 200;
 /** A closing tag whose opening tag is part of the prompt. In backticks, it is text. */
-const ORPHAN = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])/g;
+const ORPHAN = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\]|◁\/think▷)/g;
 /** The same at the end of a line. In the middle of a line, a text may talk about the tag. */
-const ORPHAN_LINE = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\])(?=[ \t]{0,16}\n)/g;
+const ORPHAN_LINE = /(?<!`)(?:<\/(?:think|thinking|thought|reasoning)>|\[\/THINK\]|◁\/think▷)(?=[ \t]{0,16}\n)/g;
 /** The end of a channel, or the head of the next one. */
 const CHANNEL_END = /<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)/;
 const CHANNEL_TOKENS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
@@ -205,12 +213,13 @@ export class ReasoningSplitter {
   }
 }
 
-function blockOf([, tag, brackets, gemma, channel]: RegExpExecArray): State {
+function blockOf([, tag, brackets, gemma, kimi, channel]: RegExpExecArray): State {
   if (channel !== undefined) {
     const kind = channel === 'analysis' ? 'reasoning' : 'text';
     return { name: 'block', kind, end: CHANNEL_END, ends: CHANNEL_TOKENS };
   }
-  const closing = gemma !== undefined ? '<channel|>' : brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
+  const plain = brackets === undefined ? `</${tag}>` : `[/${brackets}]`;
+  const closing = gemma !== undefined ? '<channel|>' : kimi !== undefined ? '◁/think▷' : plain;
   return { name: 'block', kind: 'reasoning', end: closingOf(closing), ends: [`\`${closing}`, closing] };
 }
 

@@ -56,6 +56,35 @@ describe('requests after a change of the conditions', () => {
     assert.equal(editor.requests.length, 1);
   });
 
+  it('suggestion refresh: no key waits for the load of the model, the state tells it, and one is shown after it', async () => {
+    let loading: true | undefined;
+    const editor = new EditorHarness('x = |\n', { model: () => ({ ...MODEL, slots: 1, ...(loading && { loading }) }) });
+    const reopened = reopens(editor);
+    editor.firstTextMs = 5000;
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(editor.requests.length, 1);
+    // The request has begun the load.
+    loading = true;
+    editor.suggester.serverChanged();
+    await editor.clock.pass(5000);
+    assert.equal(editor.requests[0]?.stopped, true);
+    assert.deepEqual(editor.suggester.state, { kind: 'silent', why: 'model-loads' });
+    for (const key of 'abc') {
+      editor.change(key);
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+    }
+    assert.equal(editor.requests.length, 1);
+    loading = undefined;
+    editor.firstTextMs = 100;
+    editor.answers = () => ['1;'];
+    editor.suggester.serverChanged();
+    await editor.clock.pass(1000);
+    assert.equal(reopened.length, 1);
+    assert.equal(editor.ghost, '1;');
+  });
+
   it('suggestion refresh: a chat ends the request that has its slot; one by hand waits for the chat', async () => {
     let slots = 1;
     const editor = new EditorHarness('x = |\n', { model: () => ({ ...MODEL, slots }) });

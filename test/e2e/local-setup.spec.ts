@@ -104,6 +104,20 @@ describe('local models from zero', () => {
     assert.doesNotMatch(written, /num_ctx/);
   });
 
+  it('local models: a server that is used gets a window for an agent', async () => {
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
+    writeFileSync(file, '{}');
+    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
+    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await rows.filter({ hasText: /Ollama, \d models?\. Use it/ }).click();
+    await waitUntil(
+      'the window to be in svc.jsonc',
+      () => readFileSync(file, 'utf8'),
+      (text) => /"num_ctx": (?:8192|16384)\b/.test(text),
+    );
+  });
+
   it('local models: for a server that runs already, its models get a window', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');

@@ -212,6 +212,29 @@ describe('completeCode', () => {
     assert.deepEqual([body?.stop, body?.max_tokens], [undefined, 64]);
   });
 
+  it('completeCode: a chat model of Ollama gets its window by Ollama’s own API', async () => {
+    const lines = [
+      { message: { thinking: 'Hm.' } },
+      { message: { content: 'a + b' } },
+      { done: true, done_reason: 'stop' },
+    ];
+    upstream.respond((_, response) => {
+      response.end(lines.map((line) => `${JSON.stringify({ done: false, ...line })}\n`).join(''));
+      return undefined;
+    });
+    const options = { num_ctx: 16_384 };
+    const model = modelAt(`${upstream.url}/v1`, { kind: 'ollama', fim: 'chat' }, { id: 'qwen3:8b', options });
+    let text = '';
+    for await (const event of completeCode(model, HOLE, { transport, signal: new AbortController().signal })) {
+      if (event.type === 'text') text += event.text;
+    }
+    assert.equal(text, 'a + b');
+    const [{ path, body } = { path: '', body: undefined }] = upstream.requests;
+    assert.equal(path, '/api/chat');
+    assert.deepEqual(body?.options, { num_ctx: 16_384, num_predict: 64, temperature: 0.2 });
+    assert.ok(Array.isArray(body?.messages));
+  });
+
   it('completeCode: no request has more than four stop sequences', async () => {
     for (const fim of FIM_DIALECTS) {
       await run({ fim }, { stop: ['\n', 'a', 'b', 'c', 'd', 'e'] }, true, 'qwen3-coder:30b');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
 import type { Model } from '../../src/catalog/model.ts';
-import { largerWindow } from '../../src/catalog/served-window.ts';
+import { largerWindow, withServedWindow } from '../../src/catalog/served-window.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { ServedWindows, servedModel } from '../../src/provider/served-window.ts';
@@ -138,6 +138,34 @@ describe('Ollama’s own chat', () => {
       assert.equal(body.reasoning_effort, undefined);
     });
   }
+
+  const STATED: readonly (readonly [string, readonly (string | boolean)[], unknown])[] = [
+    ['high', [false, true], true],
+    ['high', [false], undefined],
+    ['none', [false, true], false],
+    ['xhigh', ['low', 'medium', 'high', 'max'], 'high'],
+    ['max', ['low', 'medium', 'high', 'max'], 'max'],
+    ['minimal', [false, 'low', 'high'], 'low'],
+  ];
+  for (const [effort, think, expected] of STATED) {
+    it(`Ollama: the effort ${effort} is ${expected} for a model with ${JSON.stringify(think)}`, async () => {
+      const served = withServedWindow(model(undefined, { id: 'qwen3.8:27b' }), { context: 32_768, think });
+      assert.equal((await sent(served, { reasoning: { effort } })).think, expected);
+    });
+  }
+
+  it('Ollama: its `/v1` gets an effort that it knows', async () => {
+    for (const [effort, expected] of [
+      ['minimal', 'low'],
+      ['xhigh', 'high'],
+      ['none', 'none'],
+    ] as const) {
+      upstream.forget();
+      const body = await sent(model({}), { reasoning: { effort } });
+      assert.equal(upstream.requests[0]?.path, '/v1/chat/completions');
+      assert.equal(body.reasoning_effort, expected);
+    }
+  });
 
   it('Ollama: a schema is the format, and `tool_choice` none leaves out the tools', async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };

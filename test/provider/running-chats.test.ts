@@ -54,4 +54,17 @@ describe('RunningChats', () => {
     await second.return(undefined);
     await untilEqual('all slots', () => chats.freeSlots(parallel), 3);
   });
+
+  it('RunningChats: a model is loading until its load ends, and no other one is', async () => {
+    const chats = new RunningChats();
+    const other = modelAt('http://127.0.0.1:8080/v1', { kind: 'llamacpp' }, { id: 'small' });
+    const changes: unknown[] = [];
+    chats.onDidChange(() => changes.push(chats.serverState(llama)));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = chats.whileLoading(llama, promise);
+    assert.deepEqual(chats.serverState(other), { slots: 1 });
+    resolve();
+    await done;
+    assert.deepEqual(changes, [{ slots: 1, loading: true }, { slots: 1 }]);
+  });
 });

@@ -380,7 +380,6 @@ describe('ServedWindows', () => {
     key.abort();
     await first;
     const second = windows.load(asked, signal);
-    await upstream.request(2);
     answer();
     await second;
     assert.deepEqual(closed, []);
@@ -388,6 +387,68 @@ describe('ServedWindows', () => {
       upstream.requests.map(({ path }) => path),
       ['/api/ps', '/api/generate', '/api/ps'],
     );
+  });
+
+  /** An Ollama that gives a model at most `most` tokens. */
+  function ollama(most = 40_960) {
+    const given = new Map<string, number>();
+    upstream.respond(({ path, body }, response) => {
+      const { model: id = '', options = {} } = (body ?? {}) as { model?: string; options?: { num_ctx?: number } };
+      if (path === '/api/generate') given.set(id, Math.min(most, options.num_ctx ?? 4096));
+      const models = [...given].map(([name, context_length]) => ({ name, context_length }));
+      response.end(JSON.stringify(path === '/api/ps' ? { models } : path === '/api/show' ? {} : { done: true }));
+      return undefined;
+    });
+    return given;
+  }
+  const paths = () => upstream.requests.map(({ path }) => path);
+
+  it('ServedWindows: while typing goes on, Ollama is asked once whether the model is loaded', async () => {
+    ollama().set('q', 4096);
+    const windows = new ServedWindows(fetchTransport(fetch));
+    for (let key = 0; key < 20; key++) await windows.load(model('ollama'), signal);
+    assert.deepEqual(paths(), ['/api/ps']);
+    // After a failure, and after the load of another model, it is asked again.
+    windows.failed(model('ollama'));
+    await windows.load(model('ollama'), signal);
+    assert.deepEqual(paths(), ['/api/ps', '/api/ps']);
+    await windows.load(model('ollama', 'other'), signal);
+    await windows.load(model('ollama'), signal);
+    assert.deepEqual(paths().slice(2), ['/api/ps', '/api/generate', '/api/ps']);
+  });
+
+  it('ServedWindows: a model for which Ollama gives less than `num_ctx` is loaded once', async () => {
+    const given = ollama(40_960);
+    given.set('q', 4096);
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const large = { ...model('ollama'), options: { num_ctx: 131_072 } };
+    for (let request = 0; request < 3; request++) {
+      windows.failed(large);
+      await windows.load(large, signal);
+      assert.equal((await windows.read(large, signal))?.context, 40_960);
+    }
+    assert.equal(paths().filter((path) => path === '/api/generate').length, 1);
+    // Another program has loaded it with a smaller window since.
+    given.set('q', 8192);
+    await windows.read(large, signal);
+    assert.equal(paths().filter((path) => path === '/api/generate').length, 2);
+  });
+
+  it('ServedWindows: a load that never ends is not begun again, and no request waits for it', async () => {
+    upstream.respond(({ path }, response) => {
+      if (path === '/api/ps') response.end('{"models":[]}');
+      return undefined;
+    });
+    const loads: Promise<void>[] = [];
+    const windows = new ServedWindows(fetchTransport(fetch), {
+      loadMs: 20,
+      loading: (_, load) => void loads.push(load),
+    });
+    await windows.load(model('ollama'), signal);
+    await windows.load(model('ollama'), signal);
+    assert.deepEqual(paths(), ['/api/ps', '/api/generate', '/api/ps']);
+    assert.equal(loads.length, 1);
+    await loads[0];
   });
 
   for (const [name, models, own, loads] of [
@@ -416,6 +477,28 @@ describe('ServedWindows', () => {
     await windows.load(cloud, signal);
     assert.deepEqual(upstream.requests, []);
     assert.deepEqual(await windows.read(cloud, signal), { context: 40_960, trained: 40_960 });
+  });
+
+  it('ServedWindows: Ollama states which values `think` has', async () => {
+    const values = ['low', 'medium', 'high', 7, null];
+    serve({ '/api/ps': PS, '/api/show': { ...SHOW, thinking: { values, default: 'medium' } } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const think = ['low', 'medium', 'high'];
+    assert.deepEqual(await windows.read(model('ollama', 'qwen3:8b'), signal), {
+      context: 4096,
+      trained: 40_960,
+      think,
+    });
+  });
+
+  it('ServedWindows: the largest window that an Ollama has in memory', async () => {
+    serve({ '/api/ps': PS });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 4096);
+    serve({ '/api/ps': { models: [] } });
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    serve({});
+    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
   });
 
   it('ServedWindows: other servers are not asked to load', async () => {

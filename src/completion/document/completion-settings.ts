@@ -65,4 +65,6 @@ export interface CompletionModel {
   readonly fallback?: CompletionModel;
   /** How many requests its server runs at a time. More would wait there. 0: a chat uses it. Absent: many. */
   readonly slots?: number;
+  /** Its server loads it: requests would wait for that. */
+  readonly loading?: true;
 }

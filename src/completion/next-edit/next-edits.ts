@@ -124,6 +124,17 @@ export class NextEdits implements NextEditEngine {
     this.#predictor.reconsider();
   }
 
+  /** A completion is sent with the model, whose server has few slots. */
+  yieldSlot(ref: string): void {
+    this.#predictor.yieldSlot(ref);
+  }
+
+  /** A chat took slots of the model's server, or it began to load the model. */
+  serverChanged(): void {
+    const model = this.#deps.model?.(false);
+    if (model?.loading || model?.slots === 0) this.#predictor.yieldSlot(model.ref);
+  }
+
   /**
    * The edits of the last minutes as context of completions, without those near the cursor: as diffs, or the text around
    * one of which the earlier text is not known.

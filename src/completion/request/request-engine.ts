@@ -13,6 +13,8 @@ export interface SharedLimits {
   readonly budget: UsageBudget;
   /** The circuit breaker of completions, for a model of the same provider. */
   readonly circuit: (ref: string) => CircuitBreaker | undefined;
+  /** The number of completions that run with a model. */
+  readonly running: (ref: string) => number;
 }
 
 /** A request to a model, and the functions that receive its answer. */

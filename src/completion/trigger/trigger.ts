@@ -14,6 +14,7 @@ export type TriggerRefusal =
   | 'output'
   | 'manual-only'
   | 'chat-first'
+  | 'model-loads'
   | NotSent;
 
 /** Why a document must not be sent; `unknown-yet`: the ignore files are still being read. */

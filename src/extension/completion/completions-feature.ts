@@ -61,11 +61,13 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       context: context.source,
       log: (line) => log.info(line),
       warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
-      fill: ({ ref }) => fillWith(models, models.registry?.find(ref), transport),
+      fill: ({ ref, slots }) => {
+        if (slots !== undefined) nextEdits.yieldSlot(ref);
+        return fillWith(models, models.registry?.find(ref), transport);
+      },
     }),
   );
   own(anyEvent(own, models.onDidChange, onDidChangeSettings, excluded.onDidChange)(() => suggester.reconsider()));
-  own(models.runningChats.onDidChange(() => suggester.serverChanged()));
 
   const ghostText = own(new GhostTextWatch());
   const nextEdits = own(
@@ -82,6 +84,12 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       ghostText,
       setContext: (key, value) => contextKeys.set(key, value),
       media: vscode.Uri.joinPath(extension.extensionUri, 'media'),
+    }),
+  );
+  own(
+    models.runningChats.onDidChange(() => {
+      suggester.serverChanged();
+      nextEdits.serverChanged();
     }),
   );
   own(context.follow(suggester, nextEdits.recentEdits));
@@ -160,7 +168,8 @@ function describeModel(model: Model | undefined, chats: RunningChats): Completio
     ref,
     contextTokens: limit.context,
     contextPlace: place,
-    ...defined({ cost, slots: chats.freeSlots(model) }),
+    ...chats.serverState(model),
+    ...defined({ cost }),
   };
 }
 
@@ -175,11 +184,8 @@ function fillWith(
 ): ReturnType<SuggesterDeps['fill']> {
   return async function* (request, signal) {
     if (model === undefined) return;
-    const loading = models.load(model, signal);
-    if (loading !== undefined) await loading;
-    if (signal.aborted) return;
     const { completeCode } = await import('../../provider/complete-code.ts');
-    yield* completeCode(model, request, { transport, signal });
+    yield* models.whenLoaded(model, signal, () => completeCode(model, request, { transport, signal }));
   };
 }
 

@@ -55,5 +55,7 @@ export function describeRefusal(why: TriggerRefusal): string {
       return t('they are shown only on request.');
     case 'chat-first':
       return t('the chat uses the model.');
+    case 'model-loads':
+      return t('the server loads the model.');
   }
 }

@@ -16,6 +16,7 @@ import { LiveModels } from '../../provider/live-models.ts';
 import { RunningChats } from '../../provider/running-chats.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import type { Event } from '../../wire/event.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 
 export interface ModelsDeps {
@@ -85,6 +86,7 @@ export class Models implements vscode.Disposable {
         this.#unlisted.set(provider, reason);
         deps.log.warn(`Could not list the models of ${provider}: ${reason}`);
       },
+      loading: (model, load) => void this.runningChats.whileLoading(model, load),
       changed: (changed) => this.#update(changed),
       failed: (error) => this.#failed(error),
     });
@@ -133,9 +135,14 @@ export class Models implements vscode.Disposable {
     return this.#live.served;
   }
 
-  /** See `LiveModels`. Nothing to wait for: the server does not load models, or does not tell. */
-  load(model: Model, signal: AbortSignal): Promise<void> | undefined {
-    return model.endpoint.kind === 'ollama' ? this.#live.load(model, signal) : undefined;
+  /** The events of a request, which is sent when the server has the model in memory. Most servers do not load models. */
+  async *whenLoaded(model: Model, signal: AbortSignal, send: () => AsyncIterable<Event>): AsyncGenerator<Event> {
+    if (model.endpoint.kind === 'ollama') await this.#live.load(model, signal);
+    if (signal.aborted) return;
+    for await (const event of send()) {
+      if (event.type === 'error' && !signal.aborted) this.#live.failed(model);
+      yield event;
+    }
   }
 
   get #listed(): boolean {

@@ -9,7 +9,7 @@ import { announce, type DialogSubject, ProviderDialog, type ProviderDialogDeps }
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider, saveProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
 import { pickLocalModel } from './local-model.ts';
-import { setUpLocalModels } from './set-up-local.ts';
+import { setUpLocalModels, withForeignWindow } from './set-up-local.ts';
 
 /** The provider id of a Svc gateway. */
 const GATEWAY = 'svc';
@@ -39,7 +39,8 @@ export class ProviderDialogs implements vscode.Disposable {
     if (choice?.kind === 'plan') await setUpLocalModels(this.#deps, choice.programs, () => this.add());
     if (choice?.kind !== 'use') return;
     try {
-      await saveProvider(this.#deps, choice.form);
+      const form = choice.isOllama ? await withForeignWindow(choice.form, this.#deps.transport) : choice.form;
+      await saveProvider(this.#deps, form);
       announce(choice.form, this.#deps.models);
       await vscode.commands.executeCommand('svc.chat.open');
     } catch (error) {

@@ -11,7 +11,7 @@ import { findServers } from './provider-draft.ts';
 
 /** The user's choice. `plan`: models are downloaded and served. */
 export type LocalChoice =
-  | { readonly kind: 'use'; readonly form: ProviderForm }
+  | { readonly kind: 'use'; readonly form: ProviderForm; readonly isOllama: boolean }
   | { readonly kind: 'plan'; readonly programs: readonly LocalProgram[] }
   | { readonly kind: 'form' };
 
@@ -130,7 +130,7 @@ function use(server: FoundServer, taken: readonly string[]): Item {
   return {
     label: `$(server-process) ${withoutIcons(count)}`,
     description: baseURL,
-    run: () => ({ kind: 'use', form }),
+    run: () => ({ kind: 'use', form, isOllama: id === 'ollama' }),
   };
 }
 

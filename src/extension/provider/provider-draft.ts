@@ -24,6 +24,7 @@ import { completeCode } from '../../provider/complete-code.ts';
 import { converse } from '../../provider/converse.ts';
 import { type ListedModel, listModels } from '../../provider/list-models.ts';
 import { upstreamURL } from '../../provider/request/url.ts';
+import { ServedWindows } from '../../provider/served-window.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
@@ -228,19 +229,26 @@ export async function modelsAt(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const endpoint = {
-    kind: 'openai-compatible',
-    format: api,
-    baseURL,
-    headers: new Map<string, Credential>(),
-    timeout: LOOK_TIMEOUT_MS,
-    options: {},
-  } as const;
   try {
-    return (await listModels(endpoint, { transport, signal, timeout: LOOK_TIMEOUT_MS })).map(({ id }) => id);
+    return (await listModels(endpointAt(api, baseURL), { transport, signal, timeout: LOOK_TIMEOUT_MS })).map(
+      ({ id }) => id,
+    );
   } catch {
     return undefined;
   }
+}
+
+/** The largest window of the models that a running Ollama has in memory; 0: it has none. */
+export function loadedWindow(
+  { api, baseURL }: Pick<ProviderPreset, 'api' | 'baseURL'>,
+  transport: Transport,
+): Promise<number> {
+  return new ServedWindows(transport).largestLoaded(endpointAt(api, baseURL), new AbortController().signal);
+}
+
+function endpointAt(format: ProviderPreset['api'], baseURL: string) {
+  const headers = new Map<string, Credential>();
+  return { kind: 'openai-compatible', format, baseURL, headers, timeout: LOOK_TIMEOUT_MS, options: {} } as const;
 }
 
 const LOOK_TIMEOUT_MS = 1500;

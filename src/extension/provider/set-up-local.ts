@@ -10,7 +10,8 @@ import {
   planLocalModels,
 } from '../../catalog/local-setup.ts';
 import type { ModelKey } from '../../config/editing/assist.ts';
-import { EMPTY_FORM, freeId } from '../../config/provider-form/provider-form.ts';
+import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
+import type { Transport } from '../../provider/transport/transport.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { globalFile } from '../configuration/files.ts';
 import { errorText } from '../error-text.ts';
@@ -19,7 +20,7 @@ import type { ProviderDialogDeps } from './dialog.ts';
 import { saveModel, saveProvider } from './edit-provider.ts';
 import { openTerminal, shellReady } from './local-terminal.ts';
 import { readMachine } from './machine.ts';
-import { modelsAt } from './provider-draft.ts';
+import { loadedWindow, modelsAt } from './provider-draft.ts';
 
 const NAMES: Readonly<Record<LocalProgram, string>> = { ollama: 'Ollama', llamacpp: 'llama.cpp' };
 const KEYS: Readonly<Record<LocalUse, ModelKey>> = {
@@ -75,6 +76,15 @@ export async function setUpLocalModels(
       work.dispose();
     }
   });
+}
+
+/**
+ * The form of an Ollama that the user or the system has started, with the window that fits the machine. Its own is often
+ * 4,096, which is too small for an agent. A larger one that it has stays.
+ */
+export async function withForeignWindow(form: ProviderForm, transport: Transport): Promise<ProviderForm> {
+  const window = foreignWindow(planLocalModels(await readMachine(), 'ollama', vscode.env.shell).window);
+  return (await loadedWindow(form, transport)) >= window ? form : { ...form, window };
 }
 
 function describe({ memory, cores, gpu }: Machine): string {

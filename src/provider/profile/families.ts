@@ -178,7 +178,7 @@ export const FAMILY_PROFILES: readonly Profile[] = [
   },
   {
     name: 'Models with reasoning in their text',
-    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /^(?:magistral|qwen3|glm-4\.[5-9])/i),
+    covers: ({ endpoint, id }) => isUnparsed(endpoint) && named(id, /^(?:magistral|qwen3|glm-4\.[5-9]|kimi-vl)/i),
     rows: [
       row(
         'reasoningTags',
@@ -194,7 +194,7 @@ export const FAMILY_PROFILES: readonly Profile[] = [
       isUnparsed(endpoint) &&
       URL.canParse(endpoint.baseURL ?? '') &&
       isLocalHost(new URL(endpoint.baseURL ?? '').hostname) &&
-      named(id, /^(?:qwen|qwq|hermes|mistral|ministral|devstral|deepseek|glm|llama|granite|phi|gpt-oss|minimax)/i),
+      named(id, /^(?:qwen|qwq|hermes|mistral|ministral|devstral|deepseek|glm|llama|granite|phi|gpt-oss|minimax|kimi)/i),
     rows: [
       row(
         'toolCallsInText',

@@ -35,7 +35,9 @@ export function fitReasoning(
 }
 
 /** The efforts that the model has; undefined if they are unknown. */
-export function effortLevels({ effort, endpoint }: Model, rules: Rules): readonly string[] | undefined {
+export function effortLevels({ effort, endpoint, served }: Model, rules: Rules): readonly string[] | undefined {
+  const named = served?.think?.filter((each) => typeof each === 'string') ?? [];
+  if (named.length > 0) return served?.think?.includes(false) ? ['none', ...named] : named;
   if (rules.reasoningField === 'none' && endpoint.format === 'chat-completions') return [];
   if (effort !== undefined && effort.levels.length > 0) return effort.levels;
   return rules.efforts ?? effort?.levels;

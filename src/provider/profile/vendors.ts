@@ -462,6 +462,18 @@ export const VENDOR_PROFILES: readonly Profile[] = [
     ],
   },
   {
+    name: 'Ollama',
+    covers: (model) => isChat(model) && model.endpoint.kind === 'ollama',
+    rows: [
+      row(
+        'efforts',
+        ['none', 'low', 'medium', 'high'],
+        'efforts `none` to `high`, or those that the server states for the model',
+        'ollama/ollama#17141, #18473 ("invalid reasoning value: \'minimal\'")',
+      ),
+    ],
+  },
+  {
     name: 'Ollama and vLLM',
     covers: (model) => isChat(model) && (model.endpoint.kind === 'ollama' || model.endpoint.kind === 'vllm'),
     rows: [

@@ -81,7 +81,7 @@ export function conversationBody(model: Model, given: Conversation, choices: Req
   const reasoned = splitReasoning(model, upstream, fitted.reasoning?.effort !== 'none');
   const read = withUniqueIds(restore(readTextCalls(model, reasoned, bridged)), conversation);
   const body = withOptions(model, written, choices.variant);
-  return { format: read, body: native ? writeOllamaChat(body) : body, repairs };
+  return { format: read, body: native ? writeOllamaChat(body, model.served?.think) : body, repairs };
 }
 
 /** Files of text are sent as text, except as documents of Messages: vendors accept only PDF in `file` and `input_file`. */

@@ -34,8 +34,12 @@ export const ollamaChat: Format = {
   },
 };
 
-/** Converts a body of Chat Completions. The prompt is never cut, and nothing of it is dropped during the answer. */
-export function writeOllamaChat(body: JsonObject): Record<string, unknown> {
+/**
+ * Converts a body of Chat Completions. The prompt is never cut, and nothing of it is dropped during the answer.
+ *
+ * @param thinkValues of the model. Absent: the server does not state them.
+ */
+export function writeOllamaChat(body: JsonObject, thinkValues?: readonly unknown[]): Record<string, unknown> {
   const { stop, max_tokens, max_completion_tokens, truncate = false, shift = false } = body;
   const { options } = withOllamaOptions({
     ...body,
@@ -49,7 +53,7 @@ export function writeOllamaChat(body: JsonObject): Record<string, unknown> {
     // Ollama streams by default.
     stream: body.stream === true,
     format: body.format ?? writeFormat(objectOrEmpty(body.response_format)),
-    think: body.think ?? writeThink(body),
+    think: body.think ?? writeThink(body, thinkValues),
     keep_alive: body.keep_alive,
     truncate,
     shift,
@@ -64,11 +68,13 @@ function writeFormat({ type, json_schema: named }: JsonObject): unknown {
   return type === 'json_schema' ? objectOrEmpty(named).schema : undefined;
 }
 
-/** Only gpt-oss takes an effort; other models refuse one, and take whether they think. */
-function writeThink({ model, reasoning_effort, reasoning }: JsonObject): unknown {
+/** Where the server does not state it, only gpt-oss takes an effort. Others refuse one, and take whether they think. */
+function writeThink({ model, reasoning_effort, reasoning }: JsonObject, values?: readonly unknown[]): unknown {
   const effort = nonEmptyString(reasoning_effort ?? objectOrEmpty(reasoning).effort);
   if (effort === undefined) return undefined;
   if (effort === 'none') return false;
+  // The name of an unknown level has no effect, and a model that does not think refuses `true`.
+  if (values !== undefined) return values.includes(effort) ? effort : values.includes(true) || undefined;
   if (!String(model).includes('gpt-oss')) return true;
   if (effort === 'minimal' || effort === 'low') return 'low';
   return effort === 'medium' ? 'medium' : 'high';

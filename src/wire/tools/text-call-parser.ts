@@ -14,13 +14,14 @@ type Read<T> = 'no' | 'more' | (T & { readonly at: number });
 
 /**
  * Tokens that begin calls. Qwen and Hermes: `<tool_call>`; Qwen3-Coder and Llama: `<function=`; Mistral: `[TOOL_CALLS]`;
- * Llama: `<|python_tag|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
+ * Llama: `<|python_tag|>`, `<|python_start|>`; Kimi: `<|tool_calls_section_begin|>`; Granite and Phi: `<|tool_call|>`, `functools`; DeepSeek: `<｜tool▁calls▁begin｜>`; MiniMax and
  * DeepSeek-V3.2: `<invoke` in a tag of their own; Gemma 4: `<|tool_call>`; Qwen2.5-Coder: `<tools>`; LM Studio: `[TOOL_REQUEST]`; gpt-oss: channels
  * (openai/harmony).
  */
 const WRAPPERS = splitWords(`
   <tool_call> <|tool_call|> <|tool_call> <function_call> <tool_calls> [TOOL_CALLS] <|python_tag|> functools
   <tools> [TOOL_REQUEST] <seed:tool_call> <minimax:tool_call> <function_calls> <｜DSML｜function_calls> <｜tool▁calls▁begin｜> <｜tool▁call▁begin｜>
+  <|tool_calls_section_begin|> <|tool_call_section_begin|> <|tool_call_begin|> <|python_start|>
 `);
 const FUNCTION = '<function=';
 const INVOKES = ['<invoke name="', '<｜DSML｜invoke name="'];
@@ -33,8 +34,10 @@ export const CALL_OPENINGS: readonly string[] = [...WRAPPERS, FUNCTION, ...INVOK
 const CLOSINGS = splitWords(`
   </tool_call> <|/tool_call|> <tool_call|> </function_call> </tool_calls> </minimax:tool_call> </function_calls>
   </｜DSML｜function_calls> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> </function> <|im_end|> <|eot_id|> <|eom_id|> <|call|>
-  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> <|tool_response> </tools> [END_TOOL_REQUEST] </seed:tool_call> ; , }
+  <|end|> <|return|> <|end_of_text|> </s> <｜end▁of▁sentence｜> <|tool_response> </tools> [END_TOOL_REQUEST] </seed:tool_call>
+  <|tool_call_end|> <|tool_calls_section_end|> <|tool_call_section_end|> <|python_end|> <|eom|> <|eot|> ; , }
 `);
+const KIMI_ARGUMENTS = '<|tool_call_argument_begin|>';
 const SEPARATOR = '<｜tool▁sep｜>';
 /** Members with which an object that is a call may begin. */
 const FIRST_MEMBERS = ['name', 'function', 'type', 'id', 'arguments', 'parameters', 'tool', 'tool_name', 'tool_calls'];
@@ -142,8 +145,8 @@ export class TextCallParser {
     const gemma = matchToken(text, at, 'call:');
     if (gemma !== 'no') return gemma === 'more' ? 'more' : this.#gemma(text, at + 'call:'.length);
     const name = this.#name(text, at);
-    if (name === 'no' || name === 'more') return name;
-    return this.#afterName(text, name.at, name.name);
+    if (name === 'no') return this.#pythonCall(text, at);
+    return name === 'more' ? name : this.#afterName(text, name.at, name.name);
   }
 
   #afterName(text: string, end: number, name: string): Read<{ calls: readonly TextCall[] }> {
@@ -164,6 +167,10 @@ export class TextCallParser {
         : this.#afterName(text, next, name);
     }
     if (text[at] === '{') return this.#arguments(text, at, name);
+    if (text[at] === '(') return this.#pythonArguments(text, at + 1, name);
+    const kimi = matchToken(text, at, KIMI_ARGUMENTS);
+    if (kimi === 'yes') return this.#arguments(text, skipBlank(text, at + KIMI_ARGUMENTS.length), name);
+    if (kimi === 'more') return 'more';
     const found = matchToken(text, at, '<arg_key>');
     if (found === 'yes') return this.#argKeys(text, at, name);
     const closed = matchToken(text, at, '</tool_call>');
@@ -300,7 +307,9 @@ export class TextCallParser {
     NAME.lastIndex = at;
     const [written = ''] = NAME.exec(text) ?? [];
     const prefix = written.startsWith('functions.') ? 'functions.' : '';
-    const name = written.slice(prefix.length);
+    const whole = written.slice(prefix.length);
+    // Kimi numbers the calls: `functions.NAME:0`.
+    const name = this.#tools.has(whole) ? whole : whole.replace(/:\d{0,9}$/, '');
     const end = at + written.length;
     const known = this.#tools.has(name);
     // DeepSeek writes the kind of the tool before its name.
@@ -318,8 +327,58 @@ export class TextCallParser {
     return { calls: [{ name, arguments: JSON.stringify(read.value) }], at: read.at };
   }
 
+  /** Llama: `[NAME(key="value"), …]`. */
+  #pythonList(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    const calls: TextCall[] = [];
+    for (let at = start; ; ) {
+      const read = this.#pythonCall(text, skipBlank(text, at + 1));
+      if (read === 'no' || read === 'more') return read;
+      calls.push(...read.calls);
+      at = skipBlank(text, read.at);
+      if (at === text.length) return 'more';
+      if (text[at] === ']') return { calls, at: at + 1 };
+      if (text[at] !== ',') return 'no';
+    }
+  }
+
+  /** `NAME(key="value")`, with Llama’s own tools as `NAME.call(…)`. */
+  #pythonCall(text: string, start: number): Read<{ calls: readonly TextCall[] }> {
+    PYTHON_NAME.lastIndex = start;
+    const [written = ''] = PYTHON_NAME.exec(text) ?? [];
+    const end = start + written.length;
+    const name = written.replace(/^functions\./, '');
+    if (end === text.length) {
+      const begins = [...this.#tools.keys()].some((each) => `${each}.call`.startsWith(name));
+      return begins || 'functions.'.startsWith(written) ? 'more' : 'no';
+    }
+    const known = [name, name.replace(/\.call$/, '')].find((each) => this.#tools.has(each));
+    return known === undefined || text[end] !== '(' ? 'no' : this.#pythonArguments(text, end + 1, known);
+  }
+
+  /** Arguments by name. Others are those of code. */
+  #pythonArguments(text: string, start: number, name: string): Read<{ calls: readonly TextCall[] }> {
+    const values: Record<string, unknown> = {};
+    for (let at = skipBlank(text, start); ; ) {
+      if (at === text.length) return 'more';
+      if (text[at] === ')') return { calls: [{ name, arguments: JSON.stringify(values) }], at: at + 1 };
+      PYTHON_KEY.lastIndex = at;
+      const [key = ''] = PYTHON_KEY.exec(text) ?? [];
+      const equals = skipBlank(text, at + key.length);
+      if (key !== '' && equals === text.length) return 'more';
+      if (key === '' || text[equals] !== '=') return 'no';
+      const value = readPython(text, skipBlank(text, equals + 1));
+      if (value === 'no' || value === 'more') return value;
+      values[key] = value.value;
+      at = skipBlank(text, value.at);
+      if (text[at] === ',') at = skipBlank(text, at + 1);
+      else if (at < text.length && text[at] !== ')') return 'no';
+    }
+  }
+
   /** An object that is a call, or a list of them. */
   #json(text: string, at: number): Read<{ calls: readonly TextCall[] }> {
+    const inner = skipBlank(text, at + 1);
+    if (text[at] === '[' && inner < text.length && text[inner] !== '{') return this.#pythonList(text, at);
     const head = this.#head(text, at);
     if (head !== 'yes') return head;
     let read = readJson(text, at);
@@ -390,6 +449,17 @@ const NAMED_PARAMETER = {
   closing:
     /(<\/(?:｜DSML｜)?parameter>)(?=\s{0,20}<(?:｜DSML｜)?(?:parameter |\/(?:｜DSML｜)?invoke>)|\s{0,20}<\/｜DSML｜invoke>)/g,
 };
+const PYTHON_NAME = /[\w.-]{1,128}/y;
+const PYTHON_KEY = /[A-Za-z_]\w{0,127}/y;
+const PYTHON_WORD = /[\w.+-]{1,40}/y;
+const PYTHON_WORDS = new Map<string, unknown>([
+  ['True', true],
+  ['False', false],
+  ['None', null],
+]);
+const PYTHON_ESCAPES = new Map(Object.entries({ n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'", '\n': '' }));
+const PYTHON_CODE = /^\\(?:u([\da-f]{4})|x([\da-f]{2}))/i;
+const MAX_DEPTH = 30;
 const GEMMA_END = '<tool_call|>';
 const MAX_HEAD = 200;
 
@@ -443,6 +513,62 @@ function readJson(text: string, start: number): Read<{ value: JsonObject | reado
       const value = parseJson(json) ?? parseJson(escapeBreaks(json));
       return isObject(value) || Array.isArray(value) ? { value, at: at + 1 } : 'no';
     }
+  }
+  return 'more';
+}
+
+/** A literal of Python. */
+function readPython(text: string, at: number, depth = 0): Read<{ value: unknown }> {
+  const first = text[at];
+  if (first === undefined) return 'more';
+  if (first === '"' || first === "'") return readPythonText(text, at);
+  const closing = { '[': ']', '(': ')', '{': '}' }[first];
+  if (closing !== undefined) return depth > MAX_DEPTH ? 'no' : readPythonItems(text, at + 1, closing, depth + 1);
+  PYTHON_WORD.lastIndex = at;
+  const [word = ''] = PYTHON_WORD.exec(text) ?? [];
+  if (at + word.length === text.length) return 'more';
+  const value = PYTHON_WORDS.has(word) ? PYTHON_WORDS.get(word) : parseJson(word);
+  return value === undefined || (typeof value === 'object' && value !== null) ? 'no' : { value, at: at + word.length };
+}
+
+/** The items of a list, or the members of a dictionary. */
+function readPythonItems(text: string, start: number, closing: string, depth: number): Read<{ value: unknown }> {
+  const items: unknown[] = [];
+  const members: Record<string, unknown> = {};
+  for (let at = skipBlank(text, start); ; ) {
+    if (at === text.length) return 'more';
+    if (text[at] === closing) return { value: closing === '}' ? members : items, at: at + 1 };
+    let item = readPython(text, at, depth);
+    if (item === 'no' || item === 'more') return item;
+    if (closing === '}') {
+      const key = item.value;
+      const colon = skipBlank(text, item.at);
+      if (colon === text.length) return 'more';
+      if (typeof key !== 'string' || text[colon] !== ':') return 'no';
+      item = readPython(text, skipBlank(text, colon + 1), depth);
+      if (item === 'no' || item === 'more') return item;
+      members[key] = item.value;
+    } else items.push(item.value);
+    at = skipBlank(text, item.at);
+    if (text[at] === ',') at = skipBlank(text, at + 1);
+    else if (at < text.length && text[at] !== closing) return 'no';
+  }
+}
+
+function readPythonText(text: string, start: number): Read<{ value: string }> {
+  const triple = text.slice(start, start + 3);
+  if (triple.length < 3 && start + triple.length === text.length && new Set(triple).size === 1) return 'more';
+  const quote = new Set(triple).size === 1 ? triple : triple.slice(0, 1);
+  let value = '';
+  for (let at = start + quote.length; at < text.length; ) {
+    if (text.startsWith(quote, at)) return { value, at: at + quote.length };
+    const character = text[at] ?? '';
+    const next = text[at + 1] ?? '';
+    const code = character === '\\' ? PYTHON_CODE.exec(text.slice(at, at + 6)) : null;
+    if (character !== '\\') value += character;
+    else if (code) value += String.fromCharCode(Number.parseInt(code[1] ?? code[2] ?? '', 16));
+    else value += PYTHON_ESCAPES.get(next) ?? `\\${next}`;
+    at += code?.[0].length ?? (character === '\\' ? 2 : 1);
   }
   return 'more';
 }

@@ -7,6 +7,7 @@ import { UsageBudget } from '../../../src/completion/request/usage-budget.ts';
 import type { EditRequest } from '../../../src/wire/edit/edit-request.ts';
 import { SvcError } from '../../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../../src/wire/event.ts';
+import { VirtualClock } from '../virtual-clock.ts';
 import { NextEditHarness } from './next-edit-harness.ts';
 
 const MODEL: NextEditModel = {
@@ -283,7 +284,7 @@ describe('next edits of a model', () => {
     const editor = new NextEditHarness('');
     const circuit = new CircuitBreaker(editor.clock);
     const budget = new UsageBudget(editor.clock);
-    const limited = new ModelHarness(CALL, { limits: { budget, circuit: () => circuit } });
+    const limited = new ModelHarness(CALL, { limits: { budget, circuit: () => circuit, running: () => 0 } });
     await changeSignature(limited);
     assert.equal(budget.counts().requests, 1);
     assert.ok((budget.counts().cost ?? 0) > 0);
@@ -291,6 +292,40 @@ describe('next edits of a model', () => {
     await limited.accept();
     await limited.replace('all: boolean', 'every: boolean');
     assert.equal(limited.requests.length, 1);
+  });
+
+  it('completions and chats have the slots of the model’s server first, but not before the user', async () => {
+    let server: { readonly slots?: number; readonly loading?: true } = { slots: 1 };
+    let running = 1;
+    const limits = { budget: new UsageBudget(new VirtualClock()), circuit: () => undefined, running: () => running };
+    const editor = new ModelHarness(CALL, { limits, model: () => ({ ...MODEL, ...server }) });
+    await changeSignature(editor);
+    assert.equal(editor.requests.length, 0, 'a completion runs');
+    running = 0;
+    for (const busy of [{ slots: 0 }, { slots: 1, loading: true as const }]) {
+      server = busy;
+      await editor.replace('all: boolean', 'all: boolean');
+      assert.equal(editor.requests.length, 0, JSON.stringify(busy));
+    }
+    const requested = editor.engine.request(editor.active.document, editor.position);
+    await editor.settle();
+    await requested;
+    assert.equal(editor.requests.length, 1);
+  });
+
+  it('a request leaves its slot to a completion or a chat', async () => {
+    let slots = 1;
+    const editor = new ModelHarness(CALL, { model: () => ({ ...MODEL, slots }) });
+    for (const take of [() => editor.engine.yieldSlot(MODEL.ref), () => editor.engine.serverChanged()]) {
+      const before = editor.requests.length;
+      slots = 1;
+      void editor.replace(before === 0 ? 'id: string' : 'all: boolean', 'all: boolean, more: string');
+      while (editor.requests.length === before) await editor.clock.pass(10);
+      slots = 0;
+      take();
+      assert.ok(editor.stopped.includes(before));
+      await editor.clock.pass(10_000);
+    }
   });
 
   it('an answer without end is not read to its end', async () => {

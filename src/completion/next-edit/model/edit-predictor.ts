@@ -100,6 +100,8 @@ export class EditPredictor {
   readonly #cache = new AnswerCache();
   readonly #requests: RequestEngine<ModelRequest & { readonly sent: SentEditRequest }>;
   #lastSent = Number.NEGATIVE_INFINITY;
+  /** The user asked for the request that runs. */
+  #byHand = false;
 
   constructor(deps: EditPredictorDeps, clock: Clock, tracker: EditTracker) {
     this.#deps = deps;
@@ -145,13 +147,24 @@ export class EditPredictor {
     if (model === undefined || (!manual && model.dialect === 'chat-patch')) return [];
     const known = this.#cache.find(place.document, place.position.line, model.ref, this.#clock.now());
     if (known?.edits.some(isWanted) || (known?.exact && !manual)) return known.edits;
-    if (!manual && !(mayAsk() && this.#isAffordable())) return [];
+    if (!manual && !(mayAsk() && this.#isAffordable() && this.#hasSlot(model))) return [];
     const circuit = this.#requests.circuitFor(model);
     if (manual) circuit.reset();
     const asked = this.#createRequest(place, model);
     if (asked === undefined || !circuit.admits()) return [];
+    this.#byHand = manual;
     await this.#send(asked);
     return this.#findAnswer(asked);
+  }
+
+  /** The slot of the model's server is wanted for something else, or it loads the model. A request of the user goes on. */
+  yieldSlot(ref: string): void {
+    this.#requests.stopModel(ref, () => !this.#byHand);
+  }
+
+  /** Completions and chats come first. The request that runs is replaced. */
+  #hasSlot({ ref, slots = Number.POSITIVE_INFINITY, loading }: NextEditModel): boolean {
+    return !loading && slots > (this.#deps.limits?.running(ref) ?? 0);
   }
 
   #isAffordable(): boolean {

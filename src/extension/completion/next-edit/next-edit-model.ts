@@ -12,30 +12,29 @@ export function nextEditModels(
   return {
     model: (manual) => {
       const { nextEdit } = models;
-      if (nextEdit !== undefined || !manual) return editModel(nextEdit);
-      return editModel(models.chat);
+      if (nextEdit !== undefined || !manual) return editModel(nextEdit, models);
+      return editModel(models.chat, models);
     },
     predict: ({ ref, dialect }) => {
       const model = models.registry?.find(ref);
       return async function* (request, { maxTokens }, signal) {
         if (model === undefined) return;
-        const loading = models.load(model, signal);
-        if (loading !== undefined) await loading;
-        if (signal.aborted) return;
         const { predictEdit } = await import('../../../provider/predict-edit.ts');
-        yield* predictEdit(model, dialect, request, { transport, signal, maxTokens });
+        const options = { transport, signal, maxTokens };
+        yield* models.whenLoaded(model, signal, () => predictEdit(model, dialect, request, options));
       };
     },
   };
 }
 
-function editModel(model: Model | undefined): NextEditModel | undefined {
+function editModel(model: Model | undefined, { runningChats }: Models): NextEditModel | undefined {
   if (model === undefined) return undefined;
   const { ref, limit, cost, edit } = model;
   return {
     ref,
     contextTokens: limit.context,
     dialect: edit ?? 'chat-patch',
+    ...runningChats.serverState(model),
     ...defined({ cost }),
   };
 }

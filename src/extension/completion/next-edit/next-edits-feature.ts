@@ -42,6 +42,10 @@ export interface NextEditsFeature extends vscode.Disposable {
   rejectGhostText(): boolean;
   /** See `NextEdits.recentEdits`. */
   recentEdits(uri: string, line: number): readonly Snippet[];
+  /** See `NextEdits.yieldSlot`. */
+  yieldSlot(ref: string): void;
+  /** See `NextEdits.serverChanged`. */
+  serverChanged(): void;
   /** The last request to a model exactly as it was sent. */
   lastRequest(): LastEditRequest | undefined;
   /** Entries of the status menu. */
@@ -109,6 +113,8 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
       return true;
     },
     recentEdits: (uri, line) => engine.recentEdits(uri, line),
+    yieldSlot: (ref) => engine.yieldSlot(ref),
+    serverChanged: () => engine.serverChanged(),
     lastRequest: () => engine.lastRequest,
     menuItems: () => [
       ...(copilot.active && readMode() !== 'off' ? [copilotItem()] : []),
