@@ -129,33 +129,6 @@ export const SITUATIONS: readonly Situation[] = [
   situation('yaml', 'value', 'a: ‸\nb: 2\n', 'one two'),
   situation('shellscript', 'call', 'echo "‸"\nls\n', 'one two'),
   situation('shellscript', 'condition body', 'if true; then\n  ‸\nfi\nls\n', 'echo yes'),
-  situation('yaml', 'key of an item', 'steps:\n  - name: a\n    ‸\n  - name: b\n', 'run: make'),
-  situation(
-    'yaml',
-    'keys of a map',
-    'services:\n  web:\n    ‸\nvolumes:\n',
-    'image: nginx\n    ports:\n      - "80:80"',
-  ),
-  situation('makefile', 'recipe', 'build: main.o\n\t‸\n\nclean:\n\trm main.o\n', '$(CC) -o $@ $^\n\tstrip $@'),
-  situation('makefile', 'prerequisites', 'build: ‸\n\tcc main.o\n', 'main.o $(wildcard *.o)'),
-  situation(
-    'dockerfile',
-    'continued command',
-    'RUN apt-get update \\\n    && ‸\nCMD ["a"]\n',
-    'apt-get install -y curl',
-  ),
-  situation('dockerfile', 'list', 'FROM a\nCMD [‸]\n', '"npm", "start"'),
-  situation('sql', 'condition', 'select a from t\nwhere ‸\norder by a;\n', "b = 'x' and c in (1, 2)"),
-  situation(
-    'go',
-    'string with the tag of a field',
-    'type A struct {\n\tName string `‸`\n\tB int\n}\n',
-    'json:"name,omitempty"',
-  ),
-  situation('java', 'annotation', '@Test\n@Timeout(‸)\nvoid run() {\n}\n', 'value = 5, unit = SECONDS'),
-  situation('csharp', 'accessors', 'class A {\n    public int B { ‸ }\n}\n', 'get; set;'),
-  situation('php', 'member', '$this->‸;\nnext();\n', 'items[] = $item'),
-  situation('rust', 'attribute', '#[derive(‸)]\nstruct A;\n', 'Debug, Clone'),
   situation('lua', 'body', 'function f()\n  ‸\nend\nstep()\n', 'return 1 + 2'),
   situation('dart', 'interpolation', "print('Hello ${‸}!');\nnext();\n", 'person.name'),
   situation('elixir', 'interpolation', 'IO.puts("Hello #{‸}")\nstep()\n', 'person.name'),
@@ -709,6 +682,40 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     "run()\nif __name__ == '__main__':\n    main()",
     "def main():\n    run()\nif __name__ == '__main__':\n    main()\n",
   ),
+];
+
+/** As users of other tools reported them. */
+export const REPORTED: readonly Situation[] = [
+  situation('yaml', 'key of an item', 'steps:\n  - name: a\n    ‸\n  - name: b\n', 'run: make'),
+  situation(
+    'yaml',
+    'keys of a map',
+    'services:\n  web:\n    ‸\nvolumes:\n',
+    'image: nginx\n    ports:\n      - "80:80"',
+  ),
+  situation('makefile', 'recipe', 'build: main.o\n\t‸\n\nclean:\n\trm main.o\n', '$(CC) -o $@ $^\n\tstrip $@'),
+  situation('makefile', 'prerequisites', 'build: ‸\n\tcc main.o\n', 'main.o $(wildcard *.o)'),
+  situation(
+    'dockerfile',
+    'continued command',
+    'RUN apt-get update \\\n    && ‸\nCMD ["a"]\n',
+    'apt-get install -y curl',
+  ),
+  situation('dockerfile', 'list', 'FROM a\nCMD [‸]\n', '"npm", "start"'),
+  situation('sql', 'condition', 'select a from t\nwhere ‸\norder by a;\n', "b = 'x' and c in (1, 2)"),
+  situation(
+    'go',
+    'string with the tag of a field',
+    'type A struct {\n\tName string `‸`\n\tB int\n}\n',
+    'json:"name,omitempty"',
+  ),
+  situation('java', 'annotation', '@Test\n@Timeout(‸)\nvoid run() {\n}\n', 'value = 5, unit = SECONDS'),
+  situation('csharp', 'accessors', 'class A {\n    public int B { ‸ }\n}\n', 'get; set;'),
+  situation('php', 'member', '$this->‸;\nnext();\n', 'items[] = $item'),
+  situation('rust', 'attribute', '#[derive(‸)]\nstruct A;\n', 'Debug, Clone'),
+];
+
+export const REPORTED_ANSWERS: readonly OddAnswer[] = [
   odd(
     'makefile',
     'spaces for tabs',
