@@ -1,4 +1,4 @@
-import { ODD_ANSWERS, SITUATIONS, type Situation } from './situations.ts';
+import { ODD_ANSWERS, type OddAnswer, REPORTED, REPORTED_ANSWERS, SITUATIONS, type Situation } from './situations.ts';
 
 /** A situation with one answer, and the file after it was accepted. */
 export interface AnsweredSituation {
@@ -42,23 +42,28 @@ function partsOf({ file, missing, name, language }: Situation): Parts {
   return { missing, tail: after.slice(0, lineEnd), below, prose: IN_TEXT.test(name) || language === 'yaml' };
 }
 
-export const ANSWERED: readonly AnsweredSituation[] = [
-  ...SITUATIONS.flatMap((item) =>
-    ANSWERS.flatMap(([how, answerOf]) => {
-      const answer = answerOf(partsOf(item));
-      const { language, name, file, missing, autoClosed = '' } = item;
-      if (answer === undefined) return [];
-      const title = `${language}: ${name}, answered ${how}`;
-      return [
-        { title, language, answer, file: file.replace('‸', `‸${autoClosed}`), result: file.replace('‸', missing) },
-      ];
-    }),
-  ),
-  ...ODD_ANSWERS.map(({ language, name, file, answer, result }) => ({
-    title: `${language}: odd answer: ${name}`,
-    language,
-    file,
-    answer,
-    result,
-  })),
-];
+function answered(situations: readonly Situation[], oddAnswers: readonly OddAnswer[]): readonly AnsweredSituation[] {
+  return [
+    ...situations.flatMap((item) =>
+      ANSWERS.flatMap(([how, answerOf]) => {
+        const answer = answerOf(partsOf(item));
+        const { language, name, file, missing, autoClosed = '' } = item;
+        if (answer === undefined) return [];
+        const title = `${language}: ${name}, answered ${how}`;
+        return [
+          { title, language, answer, file: file.replace('‸', `‸${autoClosed}`), result: file.replace('‸', missing) },
+        ];
+      }),
+    ),
+    ...oddAnswers.map(({ language, name, file, answer, result }) => ({
+      title: `${language}: odd answer: ${name}`,
+      language,
+      file,
+      answer,
+      result,
+    })),
+  ];
+}
+
+export const ANSWERED = answered(SITUATIONS, ODD_ANSWERS);
+export const ANSWERED_REPORTS = answered(REPORTED, REPORTED_ANSWERS);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { enclosingFunction, findCodeNames } from '../../src/completion/context/code-names.ts';
+import { enclosingFunction, expectedAt, findCodeNames } from '../../src/completion/context/code-names.ts';
 import { HangingRequests } from '../../src/completion/context/hanging-requests.ts';
 import { findImports } from '../../src/completion/context/import-paths.ts';
 import { isLibrary, readSignature, withoutDefaults } from '../../src/completion/context/library-signature.ts';
@@ -97,6 +97,36 @@ export const a = (options: Options) => {
     const score = (path: string) => found.find((each) => each.path === path)?.score ?? 0;
     assert.ok(score('src/Options.ts') > score('src/html.ts'), 'the type of a parameter is needed more than an import');
   });
+
+  const TYPED = {
+    'src/users.ts':
+      "import type { Profile } from './types';\nexport interface UserOptions {\n  name: string;\n  profile: Profile;\n  other: Unrelated;\n}\n" +
+      'export function createUser(options: UserOptions, done: Done): User {\n  return hidden;\n}\nexport class User {\n  id: number;\n}\n' +
+      'type Done = (reply: Reply) => void;\nexport interface Unrelated {\n  nothing: 1;\n}',
+    'src/types/index.ts': "export { Profile } from './profile';\nexport type { Reply } from './reply';",
+    'src/types/profile.ts':
+      'export interface Profile {\n  email: string;\n  address: Address;\n}\ninterface Address {\n  street: string;\n}',
+  };
+  const EXPECTED: readonly (readonly [place: string, text: string, found: readonly string[]])[] = [
+    ['an argument', 'createUser(|', ['createUser', 'Done', 'User', 'UserOptions']],
+    [
+      'a property of an argument',
+      'createUser({\n  name: "a",\n  profile: {\n    address: {\n      |\n    },\n  },\n});',
+      ['Address', 'createUser', 'Done', 'Profile', 'User', 'UserOptions'],
+    ],
+    ['a value', 'const a: UserOptions = { profile: { | } };', ['Profile', 'UserOptions']],
+    ['an element', 'const all: UserOptions[] = [\n  {\n    |\n  },\n];', ['UserOptions']],
+    ['a result', 'function a(): User {\n  return {|};\n}', ['User']],
+    ['nothing', 'const a = 1;\n|', []],
+  ];
+  for (const [place, text, names] of EXPECTED)
+    it(`declarations: the types that are expected are followed into other files: ${place}`, async () => {
+      const head = "import { createUser, User, UserOptions } from './users';\n";
+      const { found } = await find(new TestReader(TYPED), 'src/a.ts', head + text);
+      const declared = found.flatMap((each) => /(?:function|interface|class|type) (\w+)/.exec(each.text)?.[1] ?? []);
+      const all = [...new Set(['createUser', 'User', 'UserOptions', ...names])].sort();
+      assert.deepEqual(declared.sort(), all.sort());
+    });
 
   it('declarations: the type of a variable without an annotation comes from the language', async () => {
     const reader = new TestReader();
@@ -378,6 +408,34 @@ class A extends Base {
     assert.deepEqual(new Set(names.slice(1, 6)), new Set(['run', 'options', 'Options', 'Result', 'near']));
     assert.ok(names.includes('Base') && names.includes('far'));
     assert.ok(!names.includes('text') && !names.includes('comment') && !names.includes('const'));
+  });
+
+  const PLACES: readonly (readonly [text: string, expected: string])[] = [
+    ['send(|', 'argument'],
+    ['send(a, [b, |', 'argument'],
+    ['send({ |', 'property argument'],
+    ['send({\n  a: 1,\n  b: { c(d) { e(); } },\n  |', 'property argument'],
+    ['const a: B = {\n  |\n};', 'property'],
+    ['return {|', 'property'],
+    ['const all = [{ |', 'property'],
+    ['const all = [\n  { a: 1 },\n  {\n    |', 'property'],
+    ['a();\n{\n  |', ''],
+    ['const a = { b: "(", |', 'property'],
+    ['if (a) {\n  |', ''],
+    ['send(() => {\n  |', ''],
+    ['type A = {\n  |', ''],
+    ['case 1: {\n  |', ''],
+    ['if (|', ''],
+    ['for (const a of |', ''],
+    ['send(a);\n|', ''],
+    ['(|', ''],
+  ];
+  it('places: an argument of a call or a property of a value is expected, but not in a block', () => {
+    for (const [text, expected] of PLACES) {
+      const { document, position } = withCaret('a.ts', text);
+      const { property, argument } = expectedAt(document, position);
+      assert.equal([...(property ? ['property'] : []), ...(argument ? ['argument'] : [])].join(' '), expected, text);
+    }
   });
 
   it('function around the caret: blocks and blank lines do not change it', () => {

@@ -683,3 +683,92 @@ export const ODD_ANSWERS: readonly OddAnswer[] = [
     "def main():\n    run()\nif __name__ == '__main__':\n    main()\n",
   ),
 ];
+
+/** As users of other tools reported them. */
+export const REPORTED: readonly Situation[] = [
+  situation('yaml', 'key of an item', 'steps:\n  - name: a\n    ‸\n  - name: b\n', 'run: make'),
+  situation(
+    'yaml',
+    'keys of a map',
+    'services:\n  web:\n    ‸\nvolumes:\n',
+    'image: nginx\n    ports:\n      - "80:80"',
+  ),
+  situation('makefile', 'recipe', 'build: main.o\n\t‸\n\nclean:\n\trm main.o\n', '$(CC) -o $@ $^\n\tstrip $@'),
+  situation('makefile', 'prerequisites', 'build: ‸\n\tcc main.o\n', 'main.o $(wildcard *.o)'),
+  situation(
+    'dockerfile',
+    'continued command',
+    'RUN apt-get update \\\n    && ‸\nCMD ["a"]\n',
+    'apt-get install -y curl',
+  ),
+  situation('dockerfile', 'list', 'FROM a\nCMD [‸]\n', '"npm", "start"'),
+  situation('sql', 'condition', 'select a from t\nwhere ‸\norder by a;\n', "b = 'x' and c in (1, 2)"),
+  situation(
+    'go',
+    'string with the tag of a field',
+    'type A struct {\n\tName string `‸`\n\tB int\n}\n',
+    'json:"name,omitempty"',
+  ),
+  situation('java', 'annotation', '@Test\n@Timeout(‸)\nvoid run() {\n}\n', 'value = 5, unit = SECONDS'),
+  situation('csharp', 'accessors', 'class A {\n    public int B { ‸ }\n}\n', 'get; set;'),
+  situation('php', 'member', '$this->‸;\nnext();\n', 'items[] = $item'),
+  situation('rust', 'attribute', '#[derive(‸)]\nstruct A;\n', 'Debug, Clone'),
+];
+
+export const REPORTED_ANSWERS: readonly OddAnswer[] = [
+  odd(
+    'makefile',
+    'spaces for tabs',
+    'build:\n\t‸\n\nclean:\n\trm a\n',
+    'cc a.c\n    strip a',
+    'build:\n\tcc a.c\n\tstrip a\n\nclean:\n\trm a\n',
+  ),
+  odd(
+    'makefile',
+    'spaces for tabs in a new rule',
+    'build:\n\tcc a.c\n\n‸',
+    'clean:\n    rm a',
+    'build:\n\tcc a.c\n\nclean:\n\trm a',
+  ),
+  odd(
+    'makefile',
+    'a recipe that begins with spaces',
+    'build:\n\t‸\nclean:\n\trm a\n',
+    '    cc a.c',
+    'build:\n\tcc a.c\nclean:\n\trm a\n',
+  ),
+  odd(
+    'python',
+    'first line with three more spaces',
+    'def f(a):\n    ‸\n\nf(1)\n',
+    '   b = a\n    return b',
+    'def f(a):\n    b = a\n    return b\n\nf(1)\n',
+  ),
+  odd(
+    'go',
+    'one space more than the tab',
+    'func f() {\n\t‸\n}\n',
+    ' a := 1\n\treturn a',
+    'func f() {\n\ta := 1\n\treturn a\n}\n',
+  ),
+  odd('php', 'the dollar sign again', '<?php\necho $‸;\n', '$user->name', '<?php\necho $user->name;\n'),
+  odd('php', 'the opening tag again', '<?php\n‸\n', '<?php\necho 1;', '<?php\necho 1;\n'),
+  odd(
+    'sql',
+    'the beginning of the line again',
+    'select a from t where ‸;\n',
+    'select a from t where b = 1',
+    'select a from t where b = 1;\n',
+  ),
+  odd('dockerfile', 'the keyword again', 'FROM a\nRUN ‸\nCMD ["b"]\n', 'RUN npm ci', 'FROM a\nRUN npm ci\nCMD ["b"]\n'),
+  odd('yaml', 'the key again', 'a:\n  image: ‸\n  b: 1\n', 'image: nginx', 'a:\n  image: nginx\n  b: 1\n'),
+  odd('yaml', 'the dash again', 'a:\n  - ‸\n  - c\n', '- b', 'a:\n  - b\n  - c\n'),
+  odd('typescript', 'the comment mark again', '// ‸\nconst a = 1;\n', '// The first.', '// The first.\nconst a = 1;\n'),
+  odd(
+    'json',
+    'a longer indentation',
+    '{\n  "a": [\n    ‸\n  ]\n}\n',
+    '{\n            "b": 1\n    }',
+    '{\n  "a": [\n    {\n            "b": 1\n    }\n  ]\n}\n',
+  ),
+];

@@ -13,6 +13,8 @@ import {
   withoutHalfWord,
   withoutRepeatedHead,
   withoutRepeatedIndentation,
+  withoutRepeatedSign,
+  withTab,
 } from './trim.ts';
 
 /** The text around the caret at the time of the request. The answer must fit it. */
@@ -171,8 +173,12 @@ export class CompletionTrimmer {
     if (this.#scanner.inLongString) {
       return this.#lines.length > 0 ? clean : withoutRepeatedIndentation(clean, place);
     }
-    if (this.#lines.length > 0) return this.#repair.next(reindent(clean, indentation).trimEnd(), this.#scanner);
-    let line = head.trim() === '' ? reindent(clean, indentation) : clean;
+    const previous = this.#lines.length > 1 ? this.#lines.at(-1) : head + (this.#lines[0] ?? '');
+    const toStyle = (text: string, before: string | undefined) =>
+      language.recipes === true ? withTab(text, before ?? '') : reindent(text, indentation);
+    if (this.#lines.length > 0) return this.#repair.next(toStyle(clean, previous).trimEnd(), this.#scanner);
+    let line = head.trim() === '' ? toStyle(clean, above.at(-1)) : clean;
+    line = withoutRepeatedSign(line, head, language.variableSign);
     line = withoutRepeatedIndentation(line, place);
     line = this.#repair.first(withoutRepeatedHead(line, head));
     return tail.trim() === '' ? line.trimEnd() : line;

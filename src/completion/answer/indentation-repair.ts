@@ -105,13 +105,24 @@ export class IndentationRepair {
       this.#headOpens = false;
     }
     if (head.trim() !== '' || text === '' || CASE.test(text)) return line;
-    if (!this.#repairs() || !this.#opensBlock(previous)) return line;
+    if (!this.#repairs()) return line;
+    if (this.#isInPlace(previous) && head !== '') return text;
+    if (!this.#opensBlock(previous)) return line;
     const wanted = this.#width(leadOf(previous)) + (isCloser(text) ? 0 : this.#unit());
     const width = this.#width(leadOf(whole));
     // The answer is indented, or there is more than the opening line's indentation already.
     if (width >= wanted || width > this.#width(leadOf(previous))) return line;
     const repaired = this.#lead(wanted);
     return repaired.startsWith(head) ? repaired.slice(head.length) + text : line;
+  }
+
+  /** Whether the caret is where a statement starts: white space of the answer would be too much. */
+  #isInPlace(previous: string): boolean {
+    const { language, caret } = this.#place;
+    const above = this.#width(leadOf(previous));
+    if (this.#opensBlock(previous)) return this.#base > above;
+    const isNext = language.indentedBlocks === true && caret.openBrackets === 0 && !previous.endsWith('\\');
+    return isNext && this.#base === above;
   }
 
   /** A further line. @param before the state after the lines before it. */

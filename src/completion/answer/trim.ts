@@ -43,11 +43,25 @@ export function isCommentLeader(text: string): boolean {
 export function withoutRepeatedHead(line: string, head: string): string {
   const existing = head.trim();
   const start = line.trimStart();
-  const distinctive = existing.length >= 4 && isDistinctive(existing);
+  // `RUN` of a Dockerfile.
+  const distinctive = (existing.length >= 4 || /^[A-Z]{3}$/.test(existing)) && isDistinctive(existing);
   const leader = LEADER.test(existing) && start.length > existing.length && /\s/.test(start[existing.length] ?? '');
   // After a blank, the answer may be a longer word.
   const longer = /\w\s+$/.test(head) && /^\w/.test(start.slice(existing.length));
   return start.startsWith(existing) && (distinctive || leader) && !longer ? withoutHead(start, head) : line;
+}
+
+/** Removes the sign before a variable if the caret is after one. */
+export function withoutRepeatedSign(line: string, head: string, sign: string | undefined): string {
+  return sign !== undefined && head.endsWith(sign) && line.startsWith(sign) ? line.slice(sign.length) : line;
+}
+
+/** A line of a makefile that is a rule or a part of a recipe. */
+const RECIPE = /^(?:\t|[^\s#=][^=]*:(?!=))/;
+
+/** Lines of a recipe start with a tab. @param previous the line before. */
+export function withTab(line: string, previous: string): string {
+  return RECIPE.test(previous) && line.startsWith('  ') ? `\t${line.trimStart()}` : line;
 }
 
 /** The text after the head of the caret's line, which it repeats, without the white space that is there already. */

@@ -54,6 +54,52 @@ export function findCodeNames(document: DocumentText, { line: own, character }: 
   return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 
+/** The names in the line before the caret, and in the first lines of the blocks around it. */
+export function namesAround(document: DocumentText, position: Position): ReadonlySet<string> {
+  const language = findLanguage(document.languageId);
+  const lines = enclosingLines(document, position).flat();
+  const own = document.lineAt(position.line).slice(0, position.character);
+  const texts = [own, ...lines.map((line) => document.lineAt(line))];
+  return new Set(texts.flatMap((text) => withoutStrings(text, language).match(NAME) ?? []));
+}
+
+/** Brackets are searched in so many lines before the caret. */
+const BRACKET_LINES = 40;
+/** Code before the brace of a value, not of a block. */
+const BEFORE_VALUE = /(?:[([,=:?]|&&|\|\||\breturn)\s*$/;
+const CALLED =
+  /(?:^|[^\w$])(?!(?:if|for|while|switch|catch|match|return|await|of|in|and|or|not)\s*$)[\w$]+(?:<[^<>()]{0,80}>)?\s?$|[>\])]$/;
+const NO_VALUE = /^\s*(?:(?:export |declare )*(?:type|interface)\b|case\b|default\b)/;
+
+/** Whether a property of a value, or an argument of a call, is expected at a place. */
+export function expectedAt(
+  document: DocumentText,
+  { line: own, character }: Position,
+): { readonly property: boolean; readonly argument: boolean } {
+  const language = findLanguage(document.languageId);
+  let property: boolean | undefined;
+  let closed = 0;
+  for (let line = own; line >= Math.max(0, own - BRACKET_LINES); line--) {
+    const whole = document.lineAt(line);
+    const code = withoutStrings(line === own ? whole.slice(0, character) : whole, language);
+    for (let at = code.length - 1; at >= 0; at--) {
+      const bracket = code[at] ?? '';
+      if (')]}'.includes(bracket)) closed++;
+      else if ('([{'.includes(bracket) && closed-- === 0) {
+        closed = 0;
+        const before = code.slice(0, at);
+        // Elements of an array begin on lines of their own.
+        const above = before.trim() === '' && line > 0 ? withoutStrings(document.lineAt(line - 1), language) : before;
+        const isValue = bracket === '{' && BEFORE_VALUE.test(above) && !NO_VALUE.test(above);
+        property ??= isValue;
+        if (bracket === '(') return { property, argument: CALLED.test(before) };
+        if (bracket === '{' && !isValue) return { property, argument: false };
+      }
+    }
+  }
+  return { property: property ?? false, argument: false };
+}
+
 /** The lines of import statements, also those with names on several lines. */
 export function importLines(document: DocumentText): readonly number[] {
   const lines: number[] = [];

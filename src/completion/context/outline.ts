@@ -14,6 +14,7 @@ const MAX_HEADER_LINES = 30;
 const MAX_SIGNATURE = 1_000;
 const CONTAINER = /\b(?:class|interface|enum|struct|trait|impl|record|namespace)(?: |$)|[^=!<>]=$|^export default$/;
 const PRIVATE = /^(?:private\b|#(?!\[)|__(?!init)|static #)/;
+const MODIFIERS = /^(?:(?:public|protected|readonly|static|abstract|override|get|set|async|pub|def) +)+|^self\./;
 const CONTINUES = /(?:[=|&,(+?:]|=>|->|\b(?:extends|implements|where))\s*$/;
 const CONTINUED = /^\s*(?:[|&?:{.]|=>|->|=(?!=)|extends\b|implements\b|where\b)/;
 
@@ -43,6 +44,16 @@ export function outlineModule(document: DocumentText): Outline {
     if (outline !== undefined) members.push(outline.header);
   }
   return { header: '', members };
+}
+
+const TYPE = /\p{Lu}[\p{L}\p{N}_$]*/gu;
+
+/** The names of types in a header, and in the members with one of the names. */
+export function typesIn({ header, members }: Outline, names: ReadonlySet<string>): readonly string[] {
+  const named = members.filter((member) =>
+    names.has(/[\p{L}_$][\p{L}\p{N}_$]*/u.exec(member.replace(MODIFIERS, ''))?.[0] ?? ''),
+  );
+  return [...new Set([header, ...named].flatMap((text) => text.match(TYPE) ?? []))];
 }
 
 const DECLARED =

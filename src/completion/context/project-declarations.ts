@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
-import { type CodeName, enclosingFunction, findCodeNames } from './code-names.ts';
+import { type CodeName, enclosingFunction, findCodeNames, namesAround } from './code-names.ts';
 import { findImports } from './import-paths.ts';
-import { findDeclared, type Outline, outlineAt, outlineModule } from './outline.ts';
+import { findDeclared, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
 
 /** Names of which the declarations are looked up. */
@@ -17,10 +17,20 @@ const OUTLINE = 1_100;
 /** Milliseconds for an answer without which the others are used. */
 const LIMIT_MS = 300;
 
+/** Types that are looked up in the signatures of what surrounds the caret, and how far. */
+const FOLLOWED = 24;
+const FOLLOWED_DEPTH = 3;
+/** They are needed less often than what the code names. */
+const FOLLOWED_WEIGHT = 0.35;
+/** Files that import a name only to export it. */
+const REEXPORTS = 3;
+
 interface Found {
   readonly document: DocumentText;
   readonly line: number;
   readonly outline: Outline;
+  /** The names by which it was found. */
+  readonly names: Set<string>;
   score: number;
 }
 
@@ -70,6 +80,8 @@ export class ProjectDeclarations {
     const names = findCodeNames(document, position);
     const search = new Search(document, this.#reader, this.#declared);
     await search.byPath(names);
+    const around = namesAround(document, position);
+    await search.follow(around);
     if (signal.aborted) return search.snippets();
     report(search.snippets());
     const scope = `${document.uri} ${enclosingFunction(document, position)}`;
@@ -82,12 +94,13 @@ export class ProjectDeclarations {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
           const answer = await this.#ask(document.uri, name, kind, scope);
-          await search.add(answer, kind === 'type' ? name.weight * 1.2 : name.weight);
+          await search.add(answer, kind === 'type' ? name.weight * 1.2 : name.weight, name.name);
         }
       }
     };
     // A language server may not answer at all.
-    await Promise.race([aborted(signal), Promise.all([expect(), ...Array.from({ length: AT_A_TIME }, work)])]);
+    const all = Promise.all([expect(), ...Array.from({ length: AT_A_TIME }, work)]);
+    await Promise.race([aborted(signal), all.then(() => search.follow(around))]);
     return search.snippets();
   }
 
@@ -141,6 +154,7 @@ class Search {
   readonly #found = new Map<string, Found>();
   /** Answers of the language about no file. */
   readonly #told: Snippet[] = [];
+  readonly #followed = new Set<string>();
 
   constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
     this.#document = document;
@@ -158,26 +172,51 @@ class Search {
           const line =
             name === '*' ? 0 : name === 'default' ? this.#findDefault(other) : this.#declared.of(other).get(name);
           const weight = weights.get(local) ?? 1;
-          if (line !== undefined) this.#add(other, line, weight, name === '*');
+          if (line !== undefined) this.#add(other, line, { weight, name: local, whole: name === '*' });
         }
       }),
     );
-    const visited = await this.#reader.visited();
-    const { languageId, uri } = this.#document;
-    const open = visited.filter((other) => other.languageId === languageId && other.uri !== uri);
+    const open = await this.#openFiles();
     const own = this.#declared.of(this.#document);
     for (const { name, weight } of names.slice(0, NAMES)) {
       if (weight < 1.5 || name.length < 3 || own.has(name)) continue;
       for (const other of open) {
         const line = this.#declared.of(other).get(name);
         if (line === undefined) continue;
-        this.#add(other, line, weight * 0.8);
+        this.#add(other, line, { weight: weight * 0.8, name });
         break;
       }
     }
   }
 
-  async add({ places, signature }: Pick<Answer, 'places' | 'signature'>, weight: number): Promise<void> {
+  /**
+   * The types in the signatures of what surrounds the caret: of arguments, results and properties. They are looked up
+   * by path, because a language would have to open the other files.
+   *
+   * @param around names of what surrounds the caret.
+   */
+  async follow(around: ReadonlySet<string>): Promise<void> {
+    const isAround = ({ names }: Found) => [...names].some((name) => around.has(name));
+    let level = [...this.#found.values()].filter(isAround).sort((a, b) => b.score - a.score);
+    for (let depth = 0; depth < FOLLOWED_DEPTH; depth++) {
+      const next: Found[] = [];
+      for (const { document, outline, names, score } of level) {
+        for (const name of typesIn(outline, around)) {
+          const key = `${document.uri} ${name}`;
+          if (names.has(name) || this.#followed.has(key)) continue;
+          if (this.#followed.size >= FOLLOWED) return;
+          this.#followed.add(key);
+          const declared = await this.#resolve(document, name, REEXPORTS);
+          if (declared === undefined || declared.document.uri === this.#document.uri) continue;
+          const added = this.#add(declared.document, declared.line, { weight: score * FOLLOWED_WEIGHT, name });
+          if (added !== undefined) next.push(added);
+        }
+      }
+      level = next;
+    }
+  }
+
+  async add({ places, signature }: Pick<Answer, 'places' | 'signature'>, weight: number, name: string): Promise<void> {
     const [library] = places;
     if (signature !== undefined && library !== undefined) {
       const path = library.uri.slice(library.uri.lastIndexOf('/') + 1);
@@ -185,7 +224,7 @@ class Search {
     }
     for (const { uri, line, character } of places.slice(0, 2)) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      if (other !== undefined) this.#add(other, line, weight, line === 0 && character === 0);
+      if (other !== undefined) this.#add(other, line, { weight, name, whole: line === 0 && character === 0 });
     }
   }
 
@@ -193,6 +232,30 @@ class Search {
     const { path } = this.#document;
     if (path === undefined || expected.length === 0) return;
     this.#told.push({ kind: 'expected', note: 'Expected', path, line: 0, text: expected.join('\n'), score: 3.5 });
+  }
+
+  async #openFiles(): Promise<readonly DocumentText[]> {
+    const { languageId, uri } = this.#document;
+    const visited = await this.#reader.visited();
+    return visited.filter((other) => other.languageId === languageId && other.uri !== uri);
+  }
+
+  /** The declaration of a name that a file uses. */
+  async #resolve(
+    document: DocumentText,
+    name: string,
+    reexports: number,
+  ): Promise<Pick<Found, 'document' | 'line'> | undefined> {
+    const line = this.#declared.of(document).get(name);
+    if (line !== undefined) return { document, line };
+    for (const { names, uris } of reexports === 0 ? [] : findImports(document)) {
+      const imported = names.get(name);
+      const other = imported === undefined || imported === '*' ? undefined : await this.#firstOf(uris);
+      if (imported === undefined || other === undefined) continue;
+      const own = imported === 'default' ? this.#findDefault(other) : undefined;
+      return own === undefined ? this.#resolve(other, imported, reexports - 1) : { document: other, line: own };
+    }
+    return undefined;
   }
 
   async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
@@ -203,16 +266,24 @@ class Search {
     return undefined;
   }
 
-  #add(document: DocumentText, line: number, weight: number, whole = false): void {
+  #add(
+    document: DocumentText,
+    line: number,
+    { weight, name, whole = false }: { readonly weight: number; readonly name: string; readonly whole?: boolean },
+  ): Found | undefined {
     const key = `${document.uri}:${whole ? 'all' : line}`;
     const known = this.#found.get(key);
     // The same declaration by another name is more likely needed, but not as often as it is named.
     if (known !== undefined) {
       known.score = Math.max(known.score, weight) + Math.min(known.score, weight) * 0.25;
-      return;
+      known.names.add(name);
+      return known;
     }
     const outline = whole ? outlineModule(document) : outlineAt(document, line);
-    if (outline !== undefined) this.#found.set(key, { document, line, outline, score: weight });
+    if (outline === undefined) return undefined;
+    const found = { document, line, outline, names: new Set([name]), score: weight };
+    this.#found.set(key, found);
+    return found;
   }
 
   #findDefault(document: DocumentText): number | undefined {

@@ -16,7 +16,10 @@ export interface ProjectReader {
   declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]>;
   /** The signature of a name, from the language. */
   signature(uri: string, position: Position): Promise<string | undefined>;
-  /** The language’s expectation at the caret: the signature of the call, and the members of the value before a dot. */
+  /**
+   * The language’s expectation at the caret: the signature of the call, the properties of the value that is written, and
+   * the members of the value before a dot.
+   */
   expected(document: DocumentText, position: Position): Promise<readonly string[]>;
   /** A file of the workspace that may be sent. `uri` may be a guess. @param languageId if the file is not open. */
   read(uri: string, languageId: string): Promise<DocumentText | undefined>;

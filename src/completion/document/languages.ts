@@ -34,6 +34,10 @@ export interface Language {
   readonly blockEnds?: RegExp;
   /** A line that is code even if the text before it is not known, which may end in a string of several lines. */
   readonly definition?: RegExp;
+  /** Lines below a rule start with a tab, as in a makefile. */
+  readonly recipes?: true;
+  /** The sign before a variable. */
+  readonly variableSign?: string;
   /** True if the lines of a block are those that are indented after a colon. */
   readonly indentedBlocks?: boolean;
   /** Prose: brackets and indentation follow no grammar. */
@@ -84,7 +88,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
   rust: ONE_QUOTE,
   dart: { ...C, longQuotes: ['"""', "'''"], interpolations: [DOLLAR_BRACE('"', "'", '"""', "'''")] },
-  php: { ...C, interpolations: [{ quotes: ['"'], open: '{$', close: '}' }] },
+  php: { variableSign: '$', ...C, interpolations: [{ quotes: ['"'], open: '{$', close: '}' }] },
   json: { quotes: '"', longQuotes: [], brackets: true },
   jsonc: { ...C, quotes: '"' },
   css: { block: ['/*', '*/'], quotes: `"'`, longQuotes: [], brackets: true },
@@ -100,13 +104,13 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ruby: { ...HASH, interpolations: [HASH_BRACE('"')], regexes: true, blockEnds: /^end\b/ },
   elixir: { ...HASH, longQuotes: ['"""'], interpolations: [HASH_BRACE('"', '"""')], blockEnds: /^end\b/ },
   shellscript: { ...HASH, brackets: false, blockEnds: /^(?:fi|done|esac)\b/ },
-  powershell: { ...HASH, block: ['<#', '#>'] },
-  perl: { ...HASH, brackets: false },
+  powershell: { ...HASH, block: ['<#', '#>'], variableSign: '$' },
+  perl: { ...HASH, brackets: false, variableSign: '$' },
   r: HASH,
   yaml: HASH,
   toml: { ...HASH, longQuotes: ['"""', "'''"] },
   dockerfile: HASH,
-  makefile: { ...HASH, brackets: false },
+  makefile: { ...HASH, brackets: false, recipes: true },
   terraform: { ...HASH, interpolations: [DOLLAR_BRACE('"')] },
   sql: { ...DASHES, block: ['/*', '*/'] },
   lua: { ...DASHES, blockEnds: /^end\b/ },

@@ -17,7 +17,9 @@ import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts
 import { recentEdit } from './model/recent-edits.ts';
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
 import { Rejections } from './rejections.ts';
+import { RenamedNameSource } from './renamed-name.ts';
 import { SameEditSource } from './same-edit.ts';
+import { SameLinesSource } from './same-lines.ts';
 import type { TrackedChange } from './tracked-document.ts';
 
 export interface NextEditsDeps extends EditPredictorDeps {
@@ -101,8 +103,9 @@ export class NextEdits implements NextEditEngine {
     this.#tracker = new EditTracker(deps.excluded);
     this.#rate = new EditRate(this.#clock);
     this.#predictor = new EditPredictor(deps, this.#clock, this.#tracker);
-    const same = new SameEditSource((uri, most) => this.#tracker.history.finishedEdits(uri, most));
-    this.#sources = [...deps.sources, same].sort((a, b) => ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin));
+    const earlier = (uri: string, most: number) => this.#tracker.history.finishedEdits(uri, most);
+    const same = [new SameEditSource(earlier), new SameLinesSource(earlier), new RenamedNameSource()];
+    this.#sources = [...deps.sources, ...same].sort((a, b) => ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin));
   }
 
   get current(): NextEdit | undefined {

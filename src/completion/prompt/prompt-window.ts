@@ -252,7 +252,8 @@ function detectIndentation(
   usual: InsertionContext['indentation'],
 ): InsertionContext['indentation'] {
   const near = prefix.slice(-2_000) + suffix.slice(0, 1_000);
-  const tabs = (near.match(/^\t+\S/gm) ?? []).length;
+  // Also the line of the caret, which may have nothing else.
+  const tabs = (near.match(/^\t/gm) ?? []).length;
   const spaces = (near.match(/^ {2,}\S/gm) ?? []).length;
   if (tabs === spaces) return usual;
   return { insertSpaces: spaces > tabs, tabSize: spaces > tabs ? (detectStep(near) ?? usual.tabSize) : usual.tabSize };

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { expectedAt } from '../../completion/context/code-names.ts';
 import { HangingRequests } from '../../completion/context/hanging-requests.ts';
 import { isLibrary, readSignature, withoutDefaults } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
@@ -14,6 +15,7 @@ const NO_MEMBERS = new Set([
   vscode.CompletionItemKind.Keyword,
   vscode.CompletionItemKind.Snippet,
 ]);
+const PROPERTIES = new Set([vscode.CompletionItemKind.Field, vscode.CompletionItemKind.Property]);
 const FILES = 64;
 const VISITED = 20;
 
@@ -73,21 +75,38 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     return readSignature(markdown, uri);
   }
 
-  async expected({ uri, lineAt }: DocumentText, position: Position): Promise<readonly string[]> {
+  async expected(document: DocumentText, position: Position): Promise<readonly string[]> {
+    const { uri, lineAt } = document;
     const head = lineAt(position.line).slice(0, position.character);
     const dot = /\.\w*$/.exec(head);
     if (dot !== null) {
       const after = { line: position.line, character: dot.index + 1 };
-      const list = await this.#ask<vscode.CompletionList>('CompletionItem', uri, after, '.', 0);
-      const names = (list?.items ?? []).flatMap(({ kind, label }) =>
-        kind === undefined || NO_MEMBERS.has(kind) ? [] : [typeof label === 'string' ? label : label.label],
-      );
-      if (names.length > 0) return [`members: ${names.slice(0, MAX_MEMBERS).join(', ')}`];
+      const members = await this.#proposed(uri, after, '.', (kind) => !NO_MEMBERS.has(kind));
+      if (members.length > 0) return [`members: ${members.join(', ')}`];
     }
-    if (!/\([^()]*$/.test(head)) return [];
-    const help = await this.#ask<vscode.SignatureHelp>('SignatureHelp', uri, position);
+    const { property, argument } = expectedAt(document, position);
+    const [properties, help] = await Promise.all([
+      property ? this.#proposed(uri, position, undefined, (kind) => PROPERTIES.has(kind)) : [],
+      argument ? this.#ask<vscode.SignatureHelp>('SignatureHelp', uri, position) : undefined,
+    ]);
     const label = help?.signatures[help.activeSignature]?.label;
-    return label === undefined ? [] : [withoutDefaults(label, uri)];
+    return [
+      ...(properties.length > 0 ? [`properties: ${properties.join(', ')}`] : []),
+      ...(label === undefined ? [] : [withoutDefaults(label, uri)]),
+    ];
+  }
+
+  async #proposed(
+    uri: string,
+    position: Position,
+    typed: string | undefined,
+    isWanted: (kind: vscode.CompletionItemKind) => boolean,
+  ): Promise<readonly string[]> {
+    const list = await this.#ask<vscode.CompletionList>('CompletionItem', uri, position, typed, 0);
+    const names = (list?.items ?? []).flatMap(({ kind, label }) =>
+      kind === undefined || !isWanted(kind) ? [] : [typeof label === 'string' ? label : label.label],
+    );
+    return names.slice(0, MAX_MEMBERS);
   }
 
   async read(uri: string, languageId: string): Promise<DocumentText | undefined> {

@@ -148,7 +148,7 @@ export class NextEditHarness {
     const start = this.active.find(old, nth);
     this.moveTo(start);
     await this.clock.pass(KEY_MS);
-    this.#put({ line: start.line, character: start.character + old.length }, text.slice(0, 1), start);
+    this.#put(positionAfter(start, old), text.slice(0, 1), start);
     await this.clock.pass(KEY_MS);
     await this.type(text.slice(1));
     await this.settle();

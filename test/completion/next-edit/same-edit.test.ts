@@ -60,6 +60,27 @@ const OFFERED: readonly [string, string, readonly (readonly [string, string, num
     [['user.name', 'user.label']],
     ['2: if (x) print(format(user.label));'],
   ],
+  [
+    'a word that was replaced in two identical comments',
+    '/**\n * @api private\n */\na();\n/**\n * @api private\n */\nb();\n/**\n * @api private\n */\n',
+    [
+      ['private', 'public'],
+      ['private', 'public'],
+    ],
+    ['10: * @api public'],
+  ],
+  [
+    'one of several copies of two lines',
+    'if (a) {\n  // what if\n  send(first, second, third);\n}\nif (b) {\n  // what if\n  send(first, second, third);\n}\n',
+    [['// what if\n  send(first', 'sendAll(first']],
+    ['5: sendAll(first, second, third);'],
+  ],
+  [
+    'a name that was replaced everywhere in several lines',
+    'let total = 1;\ntotal = next(total);\n\nreturn total + totalOf(total);\n',
+    [['total = 1;\ntotal = next(total)', 'sum = 1;\nsum = next(sum)']],
+    ['4: return sum + totalOf(total);', '4: return sum + totalOf(sum);'],
+  ],
 ];
 
 /** As above, without an offer. */
@@ -75,12 +96,37 @@ const SILENT: readonly [string, string, readonly (readonly [string, string, numb
   ],
   ['another value in one of several lines', 'const retries = 3;\nx\nconst retries = 3;', [['3', '4']]],
   [
-    'a word that was replaced in two block comments',
-    '/**\n * @api private\n */\na();\n/**\n * @api private\n */\nb();\n/**\n * @api private\n */\n',
+    'a word that was replaced in two comments of which no other one is a copy',
+    '/**\n * @api private\n */\na();\n/**\n * @api private\n */\nb();\n  /**\n   * @api private\n   */\n',
     [
       ['private', 'public'],
       ['private', 'public'],
     ],
+  ],
+  [
+    'a block that differs from its neighbour in a name',
+    '  // what if\n  send(first, second, third);\n}\n  // what if\n  send(first, second, fourth);\n',
+    [['// what if\n  send(first', 'sendAll(first']],
+  ],
+  [
+    'another value in one of several blocks',
+    '  send(first, second);\n  wait(third, 1);\n}\n  send(first, second);\n  wait(third, 1);\n',
+    [['second);\n  wait(third, 1', 'second);\n\n  wait(third, 2']],
+  ],
+  [
+    'a name that was replaced at two places, and is declared again',
+    'let total = 1;\ntotal = next(total);\nother();\nlet total = 2;\nuse(total);\n',
+    [['total = 1;\ntotal = next(total)', 'sum = 1;\nsum = next(sum)']],
+  ],
+  [
+    'a name that was replaced by one that is there',
+    'let total = 1;\ntotal = next(total);\nother(sum);\nuse(total);\n',
+    [['total = 1;\ntotal = next(total)', 'sum = 1;\nsum = next(sum)']],
+  ],
+  [
+    'members and keys with the name that was replaced',
+    'let total = 1;\ntotal = next(total);\nother(a.total, b.total);\n',
+    [['total = 1;\ntotal = next(total)', 'sum = 1;\nsum = next(sum)']],
   ],
   [
     'a comment',

@@ -9,6 +9,7 @@ import './chat-search.suite.ts';
 import './chat-tools.suite.ts';
 import './completion.suite.ts';
 import './completion-answers.suite.ts';
+import './completion-context.suite.ts';
 import './completion-pairs.suite.ts';
 import './completion-settings.suite.ts';
 import './configuration.suite.ts';

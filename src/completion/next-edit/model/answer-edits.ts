@@ -6,7 +6,14 @@ import { type DocumentText, readLines } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
 import type { NextEditTitle, Replacement } from '../next-edit.ts';
-import { baselessCheck, bracketCheck, isReversal, isWhiteSpaceOnly, type PlacedEdit } from './edit-filters.ts';
+import {
+  baselessCheck,
+  bracketCheck,
+  isReversal,
+  isWhiteSpaceOnly,
+  type PlacedEdit,
+  type RecentWork,
+} from './edit-filters.ts';
 
 export interface Answer {
   /** As it is now: the user may have typed since the request. */
@@ -27,14 +34,13 @@ export interface Answer {
   readonly edits: readonly PlacedEdit[];
   /** Pieces of other files that the model has seen. */
   readonly seen: readonly string[];
-  /** Lines of recent edits in all documents, problems, copied text and the output of a failed command. */
-  readonly work: readonly string[];
+  readonly work: RecentWork;
 }
 
 /** The edits that the answer of a model proposes, without those that nobody wants. The nearest to the cursor is the first. */
 export function answerEdits(answer: Answer): readonly FoundEdit[] {
   const { document, edits } = answer;
-  const isBaseless = baselessCheck(() => [...readLines(document), ...answer.seen], answer.work);
+  const isBaseless = baselessCheck(readLines(document), answer.seen, answer.work);
   const hunks = splitIntoHunks(answer).filter(
     (hunk) =>
       !isBaseless(hunk) &&

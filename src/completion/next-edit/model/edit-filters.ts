@@ -1,4 +1,4 @@
-import type { Hunk } from '../../../base/hunks.ts';
+import { findHunks, type Hunk } from '../../../base/hunks.ts';
 import { minimalChange } from '../../../base/text-change.ts';
 import type { HistoryEdit } from '../edit-history.ts';
 import { splitLine } from '../line-tokens.ts';
@@ -32,31 +32,76 @@ function core(old: readonly string[], text: readonly string[]) {
 
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
 
+/** What the user has been working on. */
+export interface RecentWork {
+  /** In all documents. */
+  readonly edits: readonly Pick<HistoryEdit, 'before' | 'after'>[];
+  /** Problems, copied text and the output of a failed command. */
+  readonly notes: readonly string[];
+}
+
 /**
- * Finds hunks that do nothing but replace names without a reason: by a name that occurs nowhere, or where neither the old
- * nor the new one has to do with the work of the user.
+ * Finds hunks that do nothing but replace names without a reason. A reason is that the user replaced the old name by the
+ * new one, introduced the new name, or deleted the old one, or that a problem or copied text has one of them.
  *
- * @param known the document, and the other text that the model has seen.
- * @param work recent edits, and what else the user works on.
+ * @param seen the other text that the model has seen: a name that occurs nowhere is wrong.
  */
-export function baselessCheck(known: () => readonly string[], work: readonly string[]): (hunk: Hunk) => boolean {
-  let names: { readonly known: ReadonlySet<string>; readonly touched: ReadonlySet<string> } | undefined;
+export function baselessCheck(
+  document: readonly string[],
+  seen: readonly string[],
+  work: RecentWork,
+): (hunk: Hunk) => boolean {
+  let isReason: ((was: string, name: string) => boolean) | undefined;
   return ({ before, after }) => {
     const [old, text] = [before.join('\n'), after.join('\n')];
     // Anything but names stays.
     if (old.replace(NAME, '_') !== text.replace(NAME, '_')) return false;
-    names ??= { known: namesOf([...known(), ...work]), touched: namesOf(work) };
-    const { known: all, touched } = names;
-    const replaced = old.match(NAME) ?? [];
-    return (text.match(NAME) ?? []).some((name, index) => {
+    isReason ??= findReasons(document, seen, work);
+    const replaced = namesIn(old);
+    for (const [index, name] of namesIn(text).entries()) {
       const was = replaced[index] ?? '';
-      return name !== was && !(all.has(name) && (touched.has(name) || touched.has(was)));
-    });
+      if (name !== was && !isReason(was, name)) return true;
+    }
+    return false;
   };
 }
 
-function namesOf(texts: readonly string[]): ReadonlySet<string> {
-  return new Set(texts.flatMap((text) => text.match(NAME) ?? []));
+/** Whether there is a reason to replace a name by another one. */
+function findReasons(document: readonly string[], seen: readonly string[], { edits, notes }: RecentWork) {
+  const here = countOf(namesIn(document.join('\n')));
+  const noted = new Set(notes.flatMap(namesIn));
+  const others = new Set(seen.flatMap(namesIn));
+  const pairs = new Set<string>();
+  const added: string[] = [];
+  const removed: string[] = [];
+  for (const { before, after } of edits) {
+    for (const hunk of findHunks(namesIn(before.join('\n')), namesIn(after.join('\n'))) ?? []) {
+      added.push(...hunk.after);
+      removed.push(...hunk.before);
+      if (hunk.before.length !== hunk.after.length) continue;
+      for (const [index, name] of hunk.after.entries()) pairs.add(`${hunk.before[index]} ${name}`);
+    }
+  }
+  const addedCount = countOf(added);
+  const removedCount = countOf(removed);
+  // At most one place, such as its declaration, is older.
+  const isNew = (name: string) => (addedCount.get(name) ?? 0) > Math.max(0, (here.get(name) ?? 0) - 1);
+  const isGone = (name: string) => removedCount.has(name) && !addedCount.has(name);
+  return (was: string, name: string): boolean => {
+    if (pairs.has(`${was} ${name}`)) return true;
+    if (!here.has(name) && !others.has(name) && !addedCount.has(name) && !noted.has(name)) return false;
+    return noted.has(name) || noted.has(was) || isNew(name) || isGone(was);
+  };
+}
+
+function namesIn(text: string): string[] {
+  return text.match(NAME) ?? [];
+}
+
+function countOf(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 const PAIRS = ['()', '[]', '{}'] as const;

@@ -20,7 +20,7 @@ import type { FoundEdit } from '../edit-checks.ts';
 import type { EditTracker } from '../edit-tracker.ts';
 import { AnswerCache, moveEdit, type PendingAnswer } from './answer-cache.ts';
 import { answerEdits } from './answer-edits.ts';
-import type { PlacedEdit } from './edit-filters.ts';
+import type { PlacedEdit, RecentWork } from './edit-filters.ts';
 import { codeAround } from './edit-region.ts';
 import { maskRequest } from './mask-request.ts';
 import { recentEdit, undoEdit } from './recent-edits.ts';
@@ -69,8 +69,7 @@ interface Asked extends Place {
   readonly secrets: ReadonlyMap<string, string>;
   readonly sent: SentEditRequest;
   readonly edits: readonly PlacedEdit[];
-  /** See `Answer`. */
-  readonly work: readonly string[];
+  readonly work: RecentWork;
   readonly pending: PendingAnswer;
   readonly above: string | undefined;
   /** The region has the last line of the document. */
@@ -224,8 +223,19 @@ export class EditPredictor {
     const pending = { uri, model: model.ref, region: lines, at: this.#clock.now(), first, lineCount: lines.length };
     const above = first === 0 ? undefined : document.lineAt(first - 1);
     const notes = context.filter(({ kind }) => WORK.has(kind)).map(({ text }) => text);
-    const work = [...edits.flatMap(({ before, after }) => [...before, ...after]), ...notes];
-    return { document, position, model, request, secrets, sent, edits: own, work, pending, above, atEnd };
+    return {
+      document,
+      position,
+      model,
+      request,
+      secrets,
+      sent,
+      edits: own,
+      work: { edits, notes },
+      pending,
+      above,
+      atEnd,
+    };
   }
 
   #recentEdit(edit: PlacedEdit) {
