@@ -1,19 +1,47 @@
 import assert from 'node:assert/strict';
-import { openFile } from '../host/workbench.ts';
-import { answerWith, type ChatHarness, pausedAnswer, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Frame } from 'playwright-core';
+import { focusedElements } from '../host/failure-report.ts';
+import { inElement } from '../host/person.ts';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  extensionReady,
+  pausedAnswer,
+  startChatHarness,
+  typeMessage,
+  waitForAnswerEnd,
+} from './chat-harness.ts';
 
-describe('composer in the editor', () => {
+/** A picture of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
+
+describe('input of the chat in the editor', () => {
   let harness: ChatHarness;
   before(async () => {
     harness = await startChatHarness();
     harness.write('AGENTS.md', 'Always answer in rhymes.\n');
-    await openFile(harness.page, 'receipt.ts');
+    harness.write('broken.json', '{ "a": }');
+    harness.write('.github/prompts/review.prompt.md', '---\nmode: ask\n---\nReview this as a stranger would.\n');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: harness.workspace });
+    git('init', '-q');
+    git('add', '.');
+    git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
+    harness.write('README.md', 'A changed line.\n');
   });
   after(() => harness?.close());
-  beforeEach(() => harness.newConversation());
+  beforeEach(async () => {
+    harness.answer(answerWith({ text: ['I see.'] }));
+    const shown = harness.page.locator('.tab.active[data-resource-name="receipt.ts"]');
+    if ((await shown.count()) === 0) await openFile(harness.page, 'receipt.ts');
+    await harness.newConversation();
+  });
 
   it('composer: a mention that is typed faster than its list arrives is sent with the file', async () => {
-    harness.answer(answerWith({ text: ['I see.'] }));
     const frame = await harness.panel();
     await harness.page.keyboard.type('What does @basket.t');
     await harness.page.keyboard.press('Enter');
@@ -23,7 +51,6 @@ describe('composer in the editor', () => {
   });
 
   it('composer: AGENTS.md and the open file are sent, and each can be switched off', async () => {
-    harness.answer(answerWith({ text: ['I see.'] }));
     const frame = await harness.panel();
     const rules = frame.getByRole('button', { name: 'AGENTS.md' });
     await frame.getByRole('button', { name: /receipt\.ts/ }).waitFor();
@@ -75,4 +102,148 @@ describe('composer in the editor', () => {
     await frame.getByRole('link', { name: 'src/basket.ts:3' }).click();
     await harness.page.locator('.statusbar-item', { hasText: 'Ln 3' }).waitFor();
   });
+
+  async function complete(frame: Frame, typed: string, label: string | RegExp): Promise<void> {
+    const area = frame.locator('.composer textarea');
+    const options = frame.locator('.completions [role="option"]');
+    await harness.page.keyboard.type(typed);
+    try {
+      await options.filter({ hasText: label }).first().click();
+    } catch (cause) {
+      const focused = await focusedElements(harness.page);
+      const seen = JSON.stringify([await area.inputValue(), focused, await options.allInnerTexts()]);
+      throw new Error(`no ${label} in the list; text, focus and list: ${seen}`, { cause });
+    }
+  }
+  const chip = (frame: Frame, text: string | RegExp) =>
+    frame.locator('.composer .chips:not(.context) .chip').filter({ hasText: text }).waitFor();
+
+  async function sent(frame: Frame): Promise<string> {
+    const answers = frame.locator('.message.assistant');
+    const before = await answers.count();
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await answers.nth(before).waitFor();
+    await waitForAnswerEnd(frame);
+    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
+    return harness.lastBody();
+  }
+
+  it('attachments: @ adds a file, a folder and the changes in Git', async () => {
+    const frame = await harness.panel();
+    await complete(frame, 'Look at @bask', /^basket\.ts/);
+    await chip(frame, /basket\.ts\d+ tokens/);
+    await complete(frame, ' and @sr', /^src\//);
+    await chip(frame, 'src/');
+    await complete(frame, ' and @di', '@diff');
+    await chip(frame, 'Git diff');
+    const body = await sent(frame);
+    assert.match(body, /export function basketTotal/);
+    assert.match(body, /src\/basket\.ts\\nsrc\/receipt\.ts/);
+    assert.match(body, /\+A changed line\./);
+    assert.match(body, /Look at @basket\.ts +and @src\/ +and @diff"/);
+  });
+
+  it('attachments: a file with secrets needs confirmation, also through a link', async () => {
+    harness.write('deploy.env', 'TOKEN=needle\n');
+    symlinkSync('deploy.env', join(harness.workspace, 'harmless.txt'));
+    const frame = await harness.panel();
+    const dialog = harness.page.locator('.monaco-dialog-box');
+    for (const name of ['deploy.env', 'harmless.txt']) {
+      await complete(frame, ` @${name.slice(0, 6)}`, name);
+      await dialog.getByText(`${name} may contain secrets. Attach it?`).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await frame.locator('.composer textarea').click();
+    }
+    await complete(frame, ' @deploy', 'deploy.env');
+    await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+    await chip(frame, 'deploy.env');
+    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 1);
+    assert.match(await sent(frame), /TOKEN=needle/);
+  });
+
+  it('attachments: a symbol is found by name and attached completely', async () => {
+    const frame = await harness.panel();
+    await complete(frame, '@lineTot', /^lineTotal/);
+    await chip(frame, 'lineTotal');
+    assert.match(await sent(frame), /function lineTotal/);
+  });
+
+  it('attachments: the selection and the problems of the editor can be attached', async () => {
+    await openFile(harness.page, 'broken.json');
+    await harness.page.locator('.squiggly-error').first().waitFor();
+    await openFile(harness.page, 'receipt.ts');
+    await harness.page.keyboard.press('ControlOrMeta+A');
+    await runCommand(harness.page, 'Svc: Ask About Selection');
+    const frame = await harness.panel();
+    await chip(frame, /receipt\.ts:1-\d+/);
+    await complete(frame, '@prob', '@problems');
+    await chip(frame, 'Problems');
+    const body = await sent(frame);
+    assert.match(body, /A receipt as plain text/);
+    assert.match(body, /broken\.json:1:\d+: error/);
+  });
+
+  it('attachments: a pasted image and a dropped PDF are shown and can be removed', async () => {
+    const frame = await harness.panel();
+    await give(frame, 'paste', 'dot.png', 'image/png', PIXEL);
+    await frame.locator('.composer .chip img').waitFor();
+    await give(frame, 'drop', 'page.pdf', 'application/pdf', PDF);
+    await give(frame, 'drop', 'other.pdf', 'application/pdf', PDF);
+    await chip(frame, 'page.pdf');
+    await frame.getByRole('button', { name: 'Remove other.pdf' }).click();
+    await frame
+      .locator('.composer .chips:not(.context) .chip', { hasText: 'other.pdf' })
+      .waitFor({ state: 'detached' });
+    const body = await sent(frame);
+    assert.match(body, /data:image\/png;base64,/);
+    assert.match(body, /page\.pdf/);
+    assert.doesNotMatch(body, /other\.pdf/);
+    await frame.locator('.message.user .chip', { hasText: 'dot.png' }).waitFor();
+  });
+
+  it('prompt file: is inserted into the message, and a slash command attaches the open file', async () => {
+    const frame = await harness.panel();
+    await complete(frame, '/rev', '/review');
+    assert.match(await sent(frame), /Review this as a stranger would\./);
+    await typeMessage(harness.page, frame, '/tests');
+    assert.match(await sent(frame), /A receipt as plain text/);
+  });
+
+  it('draft: keeps its text and attachment while the view is hidden and after a window reload', async () => {
+    const frame = await harness.panel();
+    await complete(frame, 'What is @sel', '@selection');
+    await chip(frame, 'receipt.ts');
+    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
+    await harness.page.locator('.explorer-folders-view').waitFor();
+    await runCommand(harness.page, 'Svc: Open Chat');
+    await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
+    await harness.waitForSaved('"text":"What is @selection "');
+    await harness.page.reload();
+    await extensionReady(harness.page);
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const restored = await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
+    assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is @selection ');
+    assert.match(await sent(restored), /A receipt as plain text/);
+  });
 });
+
+/** Pastes or drops a file with the events of the browser. */
+async function give(frame: Frame, kind: 'paste' | 'drop', name: string, type: string, base64: string): Promise<void> {
+  await inElement(
+    frame.locator('.composer textarea'),
+    'the clipboard is invisible',
+    (area, { kind, name, type, base64 }) => {
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], name, { type }));
+      const init = { bubbles: true, cancelable: true };
+      const event =
+        kind === 'paste'
+          ? new ClipboardEvent('paste', { ...init, clipboardData: data })
+          : new DragEvent('drop', { ...init, dataTransfer: data });
+      area.dispatchEvent(event);
+    },
+    { kind, name, type, base64 },
+  );
+}

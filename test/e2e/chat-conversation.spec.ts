@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { docPicture } from '../host/doc-pictures.ts';
 import { typeInto } from '../host/person.ts';
 import { openFile, pickTyped, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
@@ -232,45 +233,61 @@ describe('a conversation in the editor', () => {
     await frame.locator('.composer textarea:focus').waitFor();
   });
 
-  it('conversation: a second window has its own one, and both windows list all', async () => {
-    const frame = await harness.send('From the first window');
-    await waitForAnswerEnd(frame);
-    const second = await harness.open();
-    await second.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
-    const other = await newConversation(second);
-    await sendMessage(second, other, 'From the second window');
-    await waitForAnswerEnd(other);
-    assert.equal(await frame.getByText('From the second window').count(), 0);
-    await openList(second, 'Svc: Show Conversations', 'Conversations');
-    await second.locator('.quick-input-list .monaco-list-row', { hasText: 'From the first window' }).waitFor();
-    await second.context().close();
+  it('diagram: one that never ends is ended in VS Code, and the panel goes on', async () => {
+    // More than 10 seconds of layout.
+    const slow = `flowchart LR\n${Array.from({ length: 3_000 }, (_, at) => `n${at}`).join('\n')}`;
+    const blocks = [slow, 'flowchart LR\n  A --> B'].map((source) => `\`\`\`mermaid\n${source}\n\`\`\``);
+    harness.answer(answerWith({ text: [blocks.join('\n\n')] }, { text: ['Next.'] }));
+    const frame = await harness.send('Draw');
+    await frame.locator('.diagram.failed', { hasText: 'longer than 2 seconds' }).waitFor();
+    await frame.locator('.diagram img').waitFor();
+    await harness.send('More');
+    await frame.locator('.markdown', { hasText: 'Next.' }).waitFor();
   });
 
-  it('conversation in two windows: a waiting call is answered once, in the window that asks', async () => {
-    harness.write('shared.txt', 'The old line.\n');
-    const input = JSON.stringify({ path: 'shared.txt', old_text: 'old', new_text: 'new' });
-    const scripts = [{ tools: [{ id: 'two1', name: 'edit_file', arguments: [input] }] }, { text: ['Changed once.'] }];
-    harness.answer(answerWith(...scripts));
-    const shared = () => readFileSync(join(harness.workspace, 'shared.txt'), 'utf8');
-    const frame = await harness.send('Edit in two windows');
-    await frame.getByRole('button', { name: 'Allow once' }).waitFor();
-    const second = await harness.open();
-    await openList(second, 'Svc: Show Conversations', 'Conversations');
-    await typeInList(second, 'Edit in two windows');
-    await second.locator('.quick-input-list .monaco-list-row', { hasText: 'Edit in two windows' }).click();
-    const other = await webviewFrame(second, '.tool.asking');
-    await other.getByRole('button', { name: 'Allow once' }).click();
-    await runCommand(second, 'Notifications: Show Notifications');
-    await second.getByText('This call waits in another window.').first().waitFor();
-    assert.equal(shared(), 'The old line.\n');
-    await frame.getByRole('button', { name: 'Allow once' }).click();
-    await frame.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
-    await other.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
-    assert.equal(shared(), 'The new line.\n');
-    // The changes can be taken back in both windows, once.
-    await other.getByRole('button', { name: 'Undo all' }).click();
-    await other.getByText('1 file: changes undone').waitFor();
-    assert.equal(shared(), 'The old line.\n');
-    await second.context().close();
+  describe('in two windows', () => {
+    let second: Page;
+    before(async () => {
+      second = await harness.open();
+    });
+    after(() => second?.context().close());
+
+    it('conversation: a second window has its own one, and both windows list all', async () => {
+      const frame = await harness.send('From the first window');
+      await waitForAnswerEnd(frame);
+      const other = await newConversation(second);
+      await sendMessage(second, other, 'From the second window');
+      await waitForAnswerEnd(other);
+      assert.equal(await frame.getByText('From the second window').count(), 0);
+      await openList(second, 'Svc: Show Conversations', 'Conversations');
+      await second.locator('.quick-input-list .monaco-list-row', { hasText: 'From the first window' }).waitFor();
+      await second.keyboard.press('Escape');
+    });
+
+    it('conversation in two windows: a waiting call is answered once, in the window that asks', async () => {
+      harness.write('shared.txt', 'The old line.\n');
+      const input = JSON.stringify({ path: 'shared.txt', old_text: 'old', new_text: 'new' });
+      const scripts = [{ tools: [{ id: 'two1', name: 'edit_file', arguments: [input] }] }, { text: ['Changed once.'] }];
+      harness.answer(answerWith(...scripts));
+      const shared = () => readFileSync(join(harness.workspace, 'shared.txt'), 'utf8');
+      const frame = await harness.send('Edit in two windows');
+      await frame.getByRole('button', { name: 'Allow once' }).waitFor();
+      await openList(second, 'Svc: Show Conversations', 'Conversations');
+      await typeInList(second, 'Edit in two windows');
+      await second.locator('.quick-input-list .monaco-list-row', { hasText: 'Edit in two windows' }).click();
+      const other = await webviewFrame(second, '.tool.asking');
+      await other.getByRole('button', { name: 'Allow once' }).click();
+      await runCommand(second, 'Notifications: Show Notifications');
+      await second.getByText('This call waits in another window.').first().waitFor();
+      assert.equal(shared(), 'The old line.\n');
+      await frame.getByRole('button', { name: 'Allow once' }).click();
+      await frame.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
+      await other.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
+      assert.equal(shared(), 'The new line.\n');
+      // The changes can be taken back in both windows, once.
+      await other.getByRole('button', { name: 'Undo all' }).click();
+      await other.getByText('1 file: changes undone').waitFor();
+      assert.equal(shared(), 'The old line.\n');
+    });
   });
 });

@@ -1,101 +1,206 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setText, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatHarness, startChatHarness, typeMessage, waitForAnswerEnd, waitForCaret } from './chat-harness.ts';
+import { openFile, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  focusEditors,
+  openList,
+  startChatHarness,
+  typeMessage,
+  waitForAnswerEnd,
+  waitForCaret,
+} from './chat-harness.ts';
 
-/** After each of these, the user types a message without a click. */
-describe('caret in the input of the chat', () => {
+describe('focus of the chat and of its lists', () => {
   let harness: ChatHarness;
   before(async () => {
     harness = await startChatHarness();
+    harness.answer(answerWith({ text: ['I see.'] }));
   });
   after(() => harness?.close());
+  // A conversation that is new already keeps its draft.
+  afterEach(async () => {
+    const input = (await harness.panel()).locator('.composer textarea');
+    if ((await input.inputValue()) !== '') await typeInto(input, '');
+  });
 
-  const icon = () => harness.page.locator('.activitybar .action-item', { has: harness.page.getByLabel('Svc') });
-  const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
-    '“Open Chat”': () => runCommand(harness.page, 'Svc: Open Chat'),
-    'a click on the icon in the activity bar': () => icon().first().click(),
-    '“New Conversation”': () => runCommand(harness.page, 'Svc: New Conversation'),
-    '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
-  };
+  /** After each of these, the user types a message without a click. */
+  describe('caret in the input of the chat', () => {
+    const icon = () => harness.page.locator('.activitybar .action-item', { has: harness.page.getByLabel('Svc') });
+    const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
+      '“Open Chat”': () => runCommand(harness.page, 'Svc: Open Chat'),
+      'a click on the icon in the activity bar': () => icon().first().click(),
+      '“New Conversation”': () => runCommand(harness.page, 'Svc: New Conversation'),
+      '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
+    };
 
-  for (const [name, act] of Object.entries(ACTIONS)) {
-    for (const [before, prepare] of [
-      ['the Explorer is visible', () => harness.page.keyboard.press('ControlOrMeta+Shift+E')],
-      ['an editor has the focus', () => openFile(harness.page, 'basket.ts')],
-    ] as const) {
-      if (name.includes('icon') && before.includes('editor')) continue;
-      it(`chat: has the caret after ${name} while ${before}`, async () => {
-        await openFile(harness.page, 'receipt.ts');
-        await harness.page.keyboard.press('ControlOrMeta+A');
-        await prepare();
-        await act();
-        const frame = await webviewFrame(harness.page, '.transcript .empty');
+    for (const [name, act] of Object.entries(ACTIONS)) {
+      for (const [before, prepare] of [
+        ['the Explorer is visible', () => harness.page.keyboard.press('ControlOrMeta+Shift+E')],
+        ['an editor has the focus', () => openFile(harness.page, 'basket.ts')],
+      ] as const) {
+        if (name.includes('icon') && before.includes('editor')) continue;
+        it(`chat: has the caret after ${name} while ${before}`, async () => {
+          await openFile(harness.page, 'receipt.ts');
+          await harness.page.keyboard.press('ControlOrMeta+A');
+          await prepare();
+          await act();
+          const frame = await webviewFrame(harness.page, '.transcript .empty');
+          await waitForCaret(harness.page, frame);
+          await typeMessage(harness.page, frame, ' typed');
+        });
+      }
+    }
+  });
+
+  /** Each list is opened from the chat, by a button or by a command, and closed without a choice or with one. */
+  describe('caret after a list of VS Code', () => {
+    before(async () => {
+      await harness.newConversation();
+      await harness.send('First question');
+      await waitForAnswerEnd(await harness.panel());
+    });
+
+    const button = (name: string | RegExp) => async () => (await harness.panel()).getByRole('button', { name }).click();
+    const command = (title: string) => () => runCommand(harness.page, title);
+    const OPENED: Readonly<Record<string, () => Promise<void>>> = {
+      'the button of the model': button(/Large/),
+      'the button of the tools': button('Choose tools'),
+      'the button of attachments': button('Attach'),
+      '“Show Conversations”': command('Svc: Show Conversations'),
+      '“Choose Tools”': command('Svc: Choose Tools'),
+      '“Manage Permissions”': command('Svc: Manage Permissions'),
+    };
+    const list = () => harness.page.locator('.quick-input-widget');
+    const close = async (open: () => Promise<void>, key: string) => {
+      await open();
+      await list().locator('.monaco-list-row').first().waitFor();
+      await harness.page.keyboard.press(key);
+    };
+
+    for (const [name, open] of Object.entries(OPENED)) {
+      it(`chat: text typed after ${name} and Escape is in the message`, async () => {
+        const frame = await harness.newConversation();
+        await close(open, 'Escape');
         await waitForCaret(harness.page, frame);
-        await typeMessage(harness.page, frame, ' typed');
+        await typeMessage(harness.page, frame, 'next');
       });
     }
-  }
-});
 
-/** Each list is opened from the chat, by a button or by a command, and closed without a choice or with one. */
-describe('caret after a list of VS Code', () => {
-  let harness: ChatHarness;
-  before(async () => {
-    harness = await startChatHarness();
-    await harness.newConversation();
-    await harness.send('First question');
-    await waitForAnswerEnd(await harness.panel());
-  });
-  after(() => harness?.close());
+    for (const [name, open] of [
+      ['a model', button(/Large/)],
+      ['tools', button('Choose tools')],
+    ] as const) {
+      it(`chat: text typed after ${name} was chosen is in the message`, async () => {
+        const frame = await harness.newConversation();
+        await close(open, 'Enter');
+        await list().waitFor({ state: 'hidden' });
+        await waitForCaret(harness.page, frame);
+        await typeMessage(harness.page, frame, 'next');
+      });
+    }
 
-  const button = (name: string | RegExp) => async () => (await harness.panel()).getByRole('button', { name }).click();
-  const command = (title: string) => () => runCommand(harness.page, title);
-  const OPENED: Readonly<Record<string, () => Promise<void>>> = {
-    'the button of the model': button(/Large/),
-    'the button of the tools': button('Choose tools'),
-    'the button of attachments': button('Attach'),
-    '“Show Conversations”': command('Svc: Show Conversations'),
-    '“Choose Tools”': command('Svc: Choose Tools'),
-    '“Manage Permissions”': command('Svc: Manage Permissions'),
-  };
-  const list = () => harness.page.locator('.quick-input-widget');
-  const close = async (open: () => Promise<void>, key: string) => {
-    await open();
-    await list().locator('.monaco-list-row').first().waitFor();
-    await harness.page.keyboard.press(key);
-  };
-
-  for (const [name, open] of Object.entries(OPENED)) {
-    it(`chat: text typed after ${name} and Escape is in the message`, async () => {
-      const frame = await harness.newConversation();
-      await close(open, 'Escape');
-      await waitForCaret(harness.page, frame);
-      await typeMessage(harness.page, frame, 'next');
-    });
-  }
-
-  for (const [name, open] of [
-    ['a model', button(/Large/)],
-    ['tools', button('Choose tools')],
-  ] as const) {
-    it(`chat: text typed after ${name} was chosen is in the message`, async () => {
-      const frame = await harness.newConversation();
-      await close(open, 'Enter');
+    it('chat: a list that was opened from an editor leaves the focus there', async () => {
+      await openFile(harness.page, 'receipt.ts');
+      await harness.newConversation();
+      // Another editor: VS Code does not report that the active one gets the focus.
+      await openFile(harness.page, 'basket.ts');
+      await close(command('Svc: Choose Tools'), 'Escape');
       await list().waitFor({ state: 'hidden' });
-      await waitForCaret(harness.page, frame);
-      await typeMessage(harness.page, frame, 'next');
+      await harness.page.keyboard.type('// typed in the editor');
+      await harness.page.locator('.view-line', { hasText: '// typed in the editor' }).waitFor();
+      await harness.page.keyboard.press('ControlOrMeta+Z');
     });
-  }
+  });
 
-  it('chat: a list that was opened from an editor leaves the focus there', async () => {
-    await harness.newConversation();
-    await openFile(harness.page, 'basket.ts');
-    await close(command('Svc: Choose Tools'), 'Escape');
-    await list().waitFor({ state: 'hidden' });
-    await harness.page.keyboard.type('// typed in the editor');
-    await harness.page.locator('.view-line', { hasText: '// typed in the editor' }).waitFor();
-    await harness.page.keyboard.press('ControlOrMeta+Z');
+  describe('the list of conversations', () => {
+    beforeEach(() => harness.newConversation());
+
+    const row = (text: string) => harness.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
+    const first = () => harness.page.locator('.quick-input-list .monaco-list-row[data-index="0"]');
+    const titled = (text: string) => harness.page.locator('.quick-input-title', { hasText: text });
+    const dialog = () => harness.page.locator('.monaco-dialog-box');
+    const list = () => openList(harness.page, 'Svc: Show Conversations', 'Conversations');
+    const press = async (title: string, button: string) => {
+      await row(title).hover();
+      await row(title).locator(`.action-label[aria-label="${button}"]`).click();
+    };
+    /** The dialog of the browser host for files of the server. */
+    const fileDialog = async (path: string) => {
+      const widget = harness.page.locator('.quick-input-widget');
+      await row('..').waitFor();
+      await setText(widget.locator('input.input'), path, 'VS Code completes a path while it is typed');
+      await widget.getByRole('button', { name: 'OK' }).click();
+    };
+
+    it('conversation list: renames, pins and deletes after confirmation, and closes the deleted conversation', async () => {
+      const frame = await harness.send('About apples');
+      await waitForAnswerEnd(frame);
+      await harness.waitForSaved('About apples');
+      await list();
+      await press('About apples', 'Rename');
+      await titled('Name of the conversation').waitFor();
+      await typeInList(harness.page, 'About pears');
+      await harness.page.keyboard.press('Enter');
+      await press('About pears', 'Pin');
+      await first().filter({ hasText: 'About pears' }).filter({ hasText: 'Pinned' }).waitFor();
+      await press('About pears', 'Delete');
+      await dialog().getByText('Delete “About pears”?').waitFor();
+      await dialog().getByRole('button', { name: 'Delete', exact: true }).click();
+      await frame.locator('.transcript .empty').waitFor();
+      await titled('Conversations').waitFor();
+      await row('About pears').waitFor({ state: 'detached' });
+      await harness.page.keyboard.press('Escape');
+      await frame.locator('.composer textarea').click();
+      await harness.send('Still here?');
+      await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
+      await harness.waitForSaved('Still here?');
+      await list();
+      await row('Still here?').waitFor();
+      assert.equal(await row('About pears').count(), 0);
+      await harness.page.keyboard.press('Escape');
+    });
+
+    it('conversation list: the view changes only after a selection, and then gets the focus', async () => {
+      await waitForAnswerEnd(await harness.send('About plums'));
+      await harness.waitForSaved('About plums');
+      await harness.page.keyboard.press('ControlOrMeta+Shift+E');
+      const explorer = harness.page.locator('.explorer-folders-view');
+      await explorer.waitFor();
+      await list();
+      await row('About plums').waitFor();
+      await harness.page.keyboard.press('Escape');
+      await titled('Conversations').waitFor({ state: 'hidden' });
+      assert.equal(await explorer.isVisible(), true);
+      await list();
+      await row('About plums').click();
+      const shown = await webviewFrame(harness.page, '.message.user');
+      await shown.locator('.composer textarea:focus').waitFor();
+      assert.equal(await explorer.isVisible(), false);
+    });
+
+    it('conversation list: exports a conversation to a file and imports it', async () => {
+      const file = join(harness.workspace, 'kept.json');
+      const frame = await harness.send('To be kept');
+      await waitForAnswerEnd(frame);
+      await harness.waitForSaved('To be kept');
+      await list();
+      await press('To be kept', 'Export');
+      await fileDialog(file);
+      await titled('Conversations').waitFor();
+      assert.match(readFileSync(file, 'utf8'), /To be kept/);
+      await harness.page.keyboard.press('Escape');
+      await harness.newConversation();
+      await focusEditors(harness.page);
+      await runCommand(harness.page, 'Svc: Import Conversation');
+      await fileDialog(file);
+      await frame.locator('.message.user', { hasText: 'To be kept' }).waitFor();
+      await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
+    });
   });
 });
 

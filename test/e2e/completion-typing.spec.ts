@@ -1,168 +1,297 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
-describe('ghost text while typing', () => {
+/** A file as it is, what is typed at its end, the answer of the model, and the file after accepting it. */
+const TEXTS = [
+  {
+    name: 'Windows line ends',
+    file: 'crlf.ts',
+    before: 'const a = 1;\r\nconst b = ',
+    typed: 'a + ',
+    answer: 'a * 2;\nconst c = b;',
+    after: 'const a = 1;\r\nconst b = a + a * 2;\r\nconst c = b;',
+  },
+  {
+    name: 'emoji and combining characters',
+    file: 'emoji.ts',
+    before: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = ',
+    typed: 's + ',
+    answer: '"🎉👍🏽 nai\u0308ve";',
+    after: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = s + "🎉👍🏽 nai\u0308ve";',
+  },
+  {
+    name: 'right-to-left text',
+    file: 'rtl.ts',
+    before: 'const s = "שלום עולם";\nconst t = ',
+    typed: 's + ',
+    answer: '"مرحبا بالعالم";',
+    after: 'const s = "שלום עולם";\nconst t = s + "مرحبا بالعالم";',
+  },
+  {
+    name: 'tabs, with an answer in spaces',
+    file: 'tabs.ts',
+    before: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = ',
+    typed: '2 * ',
+    answer: '3;\n    return x;\n}',
+    after: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = 2 * 3;\n\treturn x;\n}',
+  },
+  {
+    name: 'spaces, with an answer in tabs',
+    file: 'spaces.ts',
+    before: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = ',
+    typed: '2 * ',
+    answer: '3;\n\treturn x;\n}',
+    after: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = 2 * 3;\n  return x;\n}',
+  },
+] as const;
+
+describe('completions in the editor', () => {
   let at: CompletionHarness;
 
   before(async () => {
-    at = await startCompletionHarness();
+    at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
   });
   after(() => at?.close());
   afterEach(() => clear(at));
 
-  it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
-    const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    at.answer = ['alpha;\n', second.promise, 'const beta = 2;\n', third.promise, 'const gamma = 3;'];
-    await at.edit('grows.ts', 'const first =');
-    const seen = await at.watch();
-    await at.type(' ');
-    await at.shows('alpha;');
-    second.resolve();
-    await at.shows('alpha;\nconst beta = 2;');
-    third.resolve();
-    await at.shows('alpha;\nconst beta = 2;\nconst gamma = 3;');
-    const texts = await seen.texts();
-    for (const [index, text] of texts.entries()) {
-      assert.ok(text.startsWith(texts[index - 1] ?? ''), JSON.stringify(texts));
+  describe('ghost text while typing', () => {
+    it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
+      const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      at.answer = ['alpha;\n', second.promise, 'const beta = 2;\n', third.promise, 'const gamma = 3;'];
+      await at.edit('grows.ts', 'const first =');
+      const before = at.completionRequests().length;
+      const seen = await at.watch();
+      await at.type(' ');
+      await at.shows('alpha;');
+      second.resolve();
+      await at.shows('alpha;\nconst beta = 2;');
+      third.resolve();
+      await at.shows('alpha;\nconst beta = 2;\nconst gamma = 3;');
+      const texts = await seen.texts();
+      for (const [index, text] of texts.entries()) {
+        assert.ok(text.startsWith(texts[index - 1] ?? ''), JSON.stringify(texts));
+      }
+      assert.equal(at.completionRequests().length, before + 1);
+      await at.accept();
+      assert.equal(await at.saved('grows.ts'), 'const first = alpha;\nconst beta = 2;\nconst gamma = 3;');
+    });
+
+    it('ghost text: remains while it is typed through, without a gap or a request', async () => {
+      const whole = 'items.length * factor;\nconst more = total;';
+      at.answer = [whole];
+      await at.edit('typed.ts', 'const total = ');
+      await at.type('0 + ');
+      await at.shows(whole);
+      const before = at.completionRequests().length;
+      const seen = await at.watch();
+      for (const [index, key] of [...'items.len'].entries()) {
+        await at.type(key);
+        await at.shows(whole.slice(index + 1));
+      }
+      const texts = await seen.texts();
+      assert.equal(texts.length, 10, JSON.stringify(texts));
+      for (const [index, text] of texts.entries()) assert.equal(text, whole.slice(index), JSON.stringify(texts));
+      assert.equal(at.completionRequests().length, before);
+      await at.accept();
+      assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
+    });
+
+    it('ghost text: remains when a typed bracket makes the editor indent its line again', async () => {
+      at.answer = ['};\n}'];
+      await at.edit('closing.ts', 'function f(a: number) {\n  return {\n    a,\n  ');
+      await runCommand(at.page, 'Svc: Trigger Completion');
+      await at.shows('};\n}');
+      const before = at.completionRequests().length;
+      const seen = await at.watch();
+      await at.type('}');
+      await at.shows(';\n}');
+      assert.deepEqual(await seen.texts(), ['};\n}', ';\n}']);
+      assert.equal(at.completionRequests().length, before);
+      await at.accept();
+      assert.equal(await at.saved('closing.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
+    });
+
+    it('ghost text: its acceptance corrects the indentation that the editor made after Enter', async () => {
+      at.answer = ['\n  };\n}'];
+      await at.edit('corrected.ts', 'function f(a: number) {\n  return {\n    a');
+      await at.type(',');
+      await at.shows('\n  };\n}');
+      await at.page.keyboard.press('Enter');
+      await at.shows('};\n}');
+      await at.accept();
+      assert.equal(await at.saved('corrected.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
+    });
+
+    it('ghost text: returns immediately after a wrong character is deleted', async () => {
+      at.answer = ['first(second);'];
+      await at.edit('deleted.ts', 'const total = ');
+      await at.type('0 + ');
+      await at.shows('first(second);');
+      at.answer = [''];
+      const asked = at.completionRequests().length;
+      await at.page.keyboard.type('x');
+      await at.gone();
+      // The request for the wrong character is sent after a pause: it must not be counted for the Backspace.
+      while (at.completionRequests().length === asked) await new Promise(setImmediate);
+      const before = at.completionRequests().length;
+      await at.page.keyboard.press('Backspace');
+      await at.shows('first(second);');
+      assert.equal(at.completionRequests().length, before);
+    });
+
+    it('ghost text: is accepted by word, by line and as a whole', async () => {
+      at.answer = ['alpha beta gamma;\nconst next = delta;\nconst last = epsilon;'];
+      await at.edit('parts.ts', 'const first = ');
+      await at.type('1 + ');
+      await at.shows('alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
+      const before = at.completionRequests().length;
+      await at.page.keyboard.press('Control+ArrowRight');
+      await at.shows(' beta gamma;\nconst next = delta;\nconst last = epsilon;');
+      await at.page.keyboard.press('Control+Alt+ArrowRight');
+      await at.shows('const next = delta;\nconst last = epsilon;');
+      assert.equal(at.completionRequests().length, before);
+      await at.accept();
+      const saved = await at.saved('parts.ts');
+      assert.equal(saved, 'const first = 1 + alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
+    });
+
+    it('ghost text: Tab indents if none is visible and at the start of a line', async () => {
+      at.answer = [''];
+      await at.edit('indent.ts', 'function f() {\n');
+      await at.page.keyboard.press('Tab');
+      await at.page.keyboard.type('x');
+      assert.match(await at.saved('indent.ts'), /^function f\(\) \{\n[ \t]+x$/);
+      at.answer = ['        return 1;\n    }'];
+      await at.edit('indent-shown.ts', 'class A {\n    f() {\n');
+      await runCommand(at.page, 'Svc: Trigger Completion');
+      await at.shows('        return 1;\n    }');
+      await at.page.keyboard.press('Tab');
+      await at.shows('return 1;\n    }');
+      assert.equal(await at.saved('indent-shown.ts'), 'class A {\n    f() {\n        ');
+    });
+
+    it('ghost text: Escape hides it at that position until it is requested', async () => {
+      at.answer = ['dismissed();'];
+      await at.edit('escape.ts', 'const value = ');
+      await at.type('a.');
+      await at.shows('dismissed();');
+      const before = at.completionRequests().length;
+      const seen = await at.watch();
+      await at.page.keyboard.press('Escape');
+      await at.gone();
+      await at.page.keyboard.press('ArrowLeft');
+      await at.page.keyboard.press('ArrowRight');
+      await at.type('d');
+      await at.page.keyboard.press('Backspace');
+      await at.rests();
+      assert.deepEqual((await seen.texts()).slice(1), ['']);
+      assert.equal(at.completionRequests().length, before);
+      await runCommand(at.page, 'Svc: Trigger Completion');
+      await at.shows('dismissed();');
+    });
+
+    it('ghost text: continues the selected item of the suggest widget', async () => {
+      at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
+      await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person.");
+      await at.type('nati');
+      await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'nationality' }).waitFor();
+      await at.shows('onality.trim();');
+      await at.page.keyboard.press('Tab');
+      await at.shows('.trim();');
+      await at.accept();
+      assert.match(await at.saved('list.ts'), /const x = person\.nationality\.trim\(\);$/);
+    });
+
+    it('ghost text: does not repeat a bracket that the editor closed', async () => {
+      at.answer = ['item.price)'];
+      await at.edit('bracket.ts', 'const sum = ');
+      await at.type('add(');
+      await at.shows('item.price');
+      await at.accept();
+      assert.equal(await at.saved('bracket.ts'), 'const sum = add(item.price)');
+    });
+  });
+
+  describe('ghost text in different files', () => {
+    for (const { name, file, before, typed, answer, after } of TEXTS) {
+      it(`ghost text: fits into a file with ${name}`, async () => {
+        at.answer = [answer];
+        await at.edit(file, before);
+        await at.type(typed);
+        await at.appears(answer.split('\n').at(-1));
+        await at.accept();
+        assert.equal(await at.saved(file), after);
+      });
     }
-    assert.equal(at.completionRequests().length, 1);
-    await at.accept();
-    assert.equal(await at.saved('grows.ts'), 'const first = alpha;\nconst beta = 2;\nconst gamma = 3;');
+
+    it('ghost text: emoji and right-to-left text can be typed through', async () => {
+      at.answer = ['"🎉 مرحبا e\u0301";'];
+      await at.edit('through.ts', 'const t = ');
+      await at.type('s + ');
+      await at.shows('"🎉 مرحبا e\u0301";');
+      const before = at.completionRequests().length;
+      for (const character of ['"', '🎉', ' ', 'م']) await at.page.keyboard.insertText(character);
+      // The editor has closed the quote.
+      await at.appears(';');
+      assert.equal(at.completionRequests().length, before);
+      await at.accept();
+      assert.equal(await at.saved('through.ts'), 'const t = s + "🎉 مرحبا e\u0301";');
+    });
   });
 
-  it('ghost text: remains while it is typed through, without a gap or a request', async () => {
-    const whole = 'items.length * factor;\nconst more = total;';
-    at.answer = [whole];
-    await at.edit('typed.ts', 'const total = ');
-    await at.type('0 + ');
-    await at.shows(whole);
-    const before = at.completionRequests().length;
-    const seen = await at.watch();
-    for (const [index, key] of [...'items.len'].entries()) {
-      await at.type(key);
-      await at.shows(whole.slice(index + 1));
-    }
-    const texts = await seen.texts();
-    assert.equal(texts.length, 10, JSON.stringify(texts));
-    for (const [index, text] of texts.entries()) assert.equal(text, whole.slice(index), JSON.stringify(texts));
-    assert.equal(at.completionRequests().length, before);
-    await at.accept();
-    assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
-  });
+  describe('content and number of completion requests', () => {
+    it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {
+      const before = at.completionRequests().length;
+      writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');
+      at.answer = ['leaked'];
+      for (const name of ['.env', 'key.pem', 'ignored.ts', 'plan.private.ts']) {
+        await at.edit(name, 'const sesame = openDoor(');
+        await at.type('abc + ');
+        await at.page.locator('.statusbar-item[aria-label^="Svc: No completions here"]').waitFor();
+        await runCommand(at.page, 'Svc: Trigger Completion');
+        await runCommand(at.page, 'File: Save');
+      }
+      assert.deepEqual(at.completionRequests().slice(before), []);
+      at.answer = ['fine;'];
+      await at.edit('open.ts', 'const sesame = openDoor();\nconst ok = ');
+      await at.type('sesame + ');
+      await at.shows('fine;');
+      const bodies = at
+        .completionRequests()
+        .slice(before)
+        .map(({ bytes }) => bytes.toString('utf8'));
+      assert.ok(bodies.length > 0);
+      for (const body of bodies) assert.doesNotMatch(body, /abc \+|\.env|key\.pem|ignored\.ts|private/);
+    });
 
-  it('ghost text: remains when a typed bracket makes the editor indent its line again', async () => {
-    at.answer = ['};\n}'];
-    await at.edit('closing.ts', 'function f(a: number) {\n  return {\n    a,\n  ');
-    await runCommand(at.page, 'Svc: Trigger Completion');
-    await at.shows('};\n}');
-    const before = at.completionRequests().length;
-    const seen = await at.watch();
-    await at.type('}');
-    await at.shows(';\n}');
-    assert.deepEqual(await seen.texts(), ['};\n}', ';\n}']);
-    assert.equal(at.completionRequests().length, before);
-    await at.accept();
-    assert.equal(await at.saved('closing.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
-  });
+    it('completion requests: a key is replaced in the request and restored in the answer', async () => {
+      const key = `sk-${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7'}`;
+      at.answer = (prompt) => [`connect("${/token = "([^"]+)"/.exec(prompt)?.[1] ?? ''}");`];
+      await at.edit('keyed.ts', `const token = "${key}";\nconst link = `);
+      await at.type('await ');
+      await at.shows(`connect("${key}");`);
+      assert.ok(!at.completionRequests().some(({ bytes }) => bytes.toString('utf8').includes(key)));
+    });
 
-  it('ghost text: its acceptance corrects the indentation that the editor made after Enter', async () => {
-    at.answer = ['\n  };\n}'];
-    await at.edit('corrected.ts', 'function f(a: number) {\n  return {\n    a');
-    await at.type(',');
-    await at.shows('\n  };\n}');
-    await at.page.keyboard.press('Enter');
-    await at.shows('};\n}');
-    await at.accept();
-    assert.equal(await at.saved('corrected.ts'), 'function f(a: number) {\n  return {\n    a,\n  };\n}');
-  });
-
-  it('ghost text: returns immediately after a wrong character is deleted', async () => {
-    at.answer = ['first(second);'];
-    await at.edit('deleted.ts', 'const total = ');
-    await at.type('0 + ');
-    await at.shows('first(second);');
-    at.answer = [''];
-    const asked = at.completionRequests().length;
-    await at.page.keyboard.type('x');
-    await at.gone();
-    // The request for the wrong character is sent after a pause: it must not be counted for the Backspace.
-    while (at.completionRequests().length === asked) await new Promise(setImmediate);
-    const before = at.completionRequests().length;
-    await at.page.keyboard.press('Backspace');
-    await at.shows('first(second);');
-    assert.equal(at.completionRequests().length, before);
-  });
-
-  it('ghost text: is accepted by word, by line and as a whole', async () => {
-    at.answer = ['alpha beta gamma;\nconst next = delta;\nconst last = epsilon;'];
-    await at.edit('parts.ts', 'const first = ');
-    await at.type('1 + ');
-    await at.shows('alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
-    const before = at.completionRequests().length;
-    await at.page.keyboard.press('Control+ArrowRight');
-    await at.shows(' beta gamma;\nconst next = delta;\nconst last = epsilon;');
-    await at.page.keyboard.press('Control+Alt+ArrowRight');
-    await at.shows('const next = delta;\nconst last = epsilon;');
-    assert.equal(at.completionRequests().length, before);
-    await at.accept();
-    const saved = await at.saved('parts.ts');
-    assert.equal(saved, 'const first = 1 + alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
-  });
-
-  it('ghost text: Tab indents if none is visible and at the start of a line', async () => {
-    at.answer = [''];
-    await at.edit('indent.ts', 'function f() {\n');
-    await at.page.keyboard.press('Tab');
-    await at.page.keyboard.type('x');
-    assert.match(await at.saved('indent.ts'), /^function f\(\) \{\n[ \t]+x$/);
-    at.answer = ['        return 1;\n    }'];
-    await at.edit('indent-shown.ts', 'class A {\n    f() {\n');
-    await runCommand(at.page, 'Svc: Trigger Completion');
-    await at.shows('        return 1;\n    }');
-    await at.page.keyboard.press('Tab');
-    await at.shows('return 1;\n    }');
-    assert.equal(await at.saved('indent-shown.ts'), 'class A {\n    f() {\n        ');
-  });
-
-  it('ghost text: Escape hides it at that position until it is requested', async () => {
-    at.answer = ['dismissed();'];
-    await at.edit('escape.ts', 'const value = ');
-    await at.type('a.');
-    await at.shows('dismissed();');
-    const before = at.completionRequests().length;
-    const seen = await at.watch();
-    await at.page.keyboard.press('Escape');
-    await at.gone();
-    await at.page.keyboard.press('ArrowLeft');
-    await at.page.keyboard.press('ArrowRight');
-    await at.type('d');
-    await at.page.keyboard.press('Backspace');
-    await at.rests();
-    assert.deepEqual((await seen.texts()).slice(1), ['']);
-    assert.equal(at.completionRequests().length, before);
-    await runCommand(at.page, 'Svc: Trigger Completion');
-    await at.shows('dismissed();');
-  });
-
-  it('ghost text: continues the selected item of the suggest widget', async () => {
-    at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
-    await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person.");
-    await at.type('nati');
-    await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'nationality' }).waitFor();
-    await at.shows('onality.trim();');
-    await at.page.keyboard.press('Tab');
-    await at.shows('.trim();');
-    await at.accept();
-    assert.match(await at.saved('list.ts'), /const x = person\.nationality\.trim\(\);$/);
-  });
-
-  it('ghost text: does not repeat a bracket that the editor closed', async () => {
-    at.answer = ['item.price)'];
-    await at.edit('bracket.ts', 'const sum = ');
-    await at.type('add(');
-    await at.shows('item.price');
-    await at.accept();
-    assert.equal(await at.saved('bracket.ts'), 'const sum = add(item.price)');
+    it('completion requests: missing credit causes at most two requests for thirty keys, no popup and a status', async () => {
+      at.status = 402;
+      await at.edit('credit.ts', 'const value = ');
+      const before = at.completionRequests().length;
+      await at.page.keyboard.type('someCall(other, third) + more +', { delay: 60 });
+      await at.page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).waitFor();
+      const requests = at.completionRequests().length - before;
+      assert.ok(requests >= 1 && requests <= 2, `${requests} requests`);
+      assert.equal(await at.page.locator('.notification-toast').count(), 0);
+      at.status = 200;
+      at.answer = ['again;'];
+      await at.page.keyboard.press('Enter');
+      await at.type('x = ');
+      await runCommand(at.page, 'Svc: Completion Menu');
+      await at.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again' }).click();
+      await at.shows('again;');
+    });
   });
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startUpstream } from '../upstream/upstream.ts';
 
@@ -56,6 +57,7 @@ describe('planted credentials', () => {
       CANARY_KEY: CANARIES.variable,
       SVC_GATEWAY_KEY: CANARIES.operator,
       SVC_DISABLE_CATALOG_REFRESH: '1',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
     };
     const said: string[] = [];
     const svc = (...args: string[]) =>

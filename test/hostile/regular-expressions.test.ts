@@ -23,25 +23,30 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
   ['/(\\d[\\d,]*)\\s+(?:maximum context length|maximum)/i', '2,000 characters of an error (`clean`)'],
 ];
 
-const SMALL = 5_000;
-const LARGE = 4 * SMALL;
-/** A search that takes fewer milliseconds for the large text is linear, or fast enough. */
+/**
+ * Length of the longer text in characters, tried in turn. A quadratic search of the first length takes little time; some
+ * are fast enough to be seen with the second length only.
+ */
+const LENGTHS = [5_000, 20_000];
+/** A search that takes fewer milliseconds for the longer text is linear, or fast enough. */
 const SUSPICIOUS = 4;
-/** Shorter times for the small text, in milliseconds, are too inaccurate. */
+/** Shorter times for the shorter text, in milliseconds, are too inaccurate. */
 const MEASURABLE = 0.2;
 
 /** The text for which the time of the search grows faster than the text, if there is one. */
 async function nonLinear(pattern: RegExp): Promise<string | undefined> {
   const search = (text: string) => (pattern.global ? text.replace(pattern, '') : pattern.test(text));
-  const small = attacks(pattern, SMALL);
-  for (const [index, text] of attacks(pattern, LARGE).entries()) {
-    if ((await processorTime(() => search(text))) < SUSPICIOUS) continue;
-    const measured = await growth(
-      () => search(small[index] ?? ''),
-      () => search(text),
-      MEASURABLE,
-    );
-    if (measured.superlinear && measured.after >= SUSPICIOUS) return JSON.stringify(text.slice(0, 40));
+  for (const length of LENGTHS) {
+    const small = attacks(pattern, length / 4);
+    for (const [index, text] of attacks(pattern, length).entries()) {
+      if ((await processorTime(() => search(text))) < SUSPICIOUS) continue;
+      const measured = await growth(
+        () => search(small[index] ?? ''),
+        () => search(text),
+        MEASURABLE,
+      );
+      if (measured.superlinear && measured.after >= SUSPICIOUS) return JSON.stringify(text.slice(0, 40));
+    }
   }
   return undefined;
 }

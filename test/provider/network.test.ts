@@ -13,6 +13,7 @@ import type { Transport } from '../../src/provider/transport/transport.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { proxyServer } from '../upstream/proxy-server.ts';
@@ -138,7 +139,7 @@ describe('network to a provider', () => {
     return await new Promise<{ out: string; err: string }>((resolve) => {
       const options = {
         cwd: folder.project,
-        env: { ...folder.env, HOME: folder.home, PATH: process.env.PATH, ...env },
+        env: { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
       };
       execFile(process.execPath, [CLI, 'models'], options, (_error, out, err) => resolve({ out, err }));
     });

@@ -78,7 +78,7 @@ const editor: Suite = {
   built: true,
   usual: true,
 };
-const CHAT = ['test/e2e/chat-*.spec.ts', 'test/e2e/diagrams.spec.ts'];
+const CHAT = ['test/e2e/chat-*.spec.ts'];
 const endToEnd: Suite = {
   name: 'end to end',
   files: ['test/e2e/**/*.spec.ts'],

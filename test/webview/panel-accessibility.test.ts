@@ -31,8 +31,10 @@ describe('accessibility of the chat page', () => {
 
   /** The narrowest side bar, its default width, and a tab, in pixels. */
   const WIDTHS = [240, 297, 820];
-  const LOOKS = (Object.keys(THEMES) as ThemeName[]).flatMap((theme) => WIDTHS.map((width) => [theme, width] as const));
-  for (const [theme, width] of LOOKS) {
+  const [FIRST, ...OTHERS] = Object.keys(THEMES) as ThemeName[];
+  // Each width in one theme, each theme in one width: the next test shows that no colour depends on the width.
+  const LOOKS = [...WIDTHS.map((width) => [FIRST, width] as const), ...OTHERS.map((theme) => [theme, 820] as const)];
+  for (const [theme = 'dark', width] of LOOKS) {
     it(`chat page: axe reports no violation in any state: ${theme}, ${width} px`, async () => {
       const dressed = await host.open({ theme, width });
       const source = readFileSync(AXE, 'utf8');
@@ -63,6 +65,36 @@ describe('accessibility of the chat page', () => {
       await dressed.close();
     });
   }
+
+  it('chat page: a style for a width changes no colour, and an element that only narrow pages show has one of those beside it', async () => {
+    const narrow = await host.open({ width: Math.min(...WIDTHS) });
+    const found: string[] = [];
+    for (const messages of Object.values(STATES)) {
+      await narrow.tell(...messages);
+      found.push(
+        ...(await inPage(narrow.page, 'layout and style are no text', () => {
+          const media = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
+          const widths = media.filter((each) => each instanceof CSSMediaRule && each.conditionText.includes('width'));
+          const rules = widths.flatMap((each) => [...(each as CSSMediaRule).cssRules] as CSSStyleRule[]);
+          const colours = rules.filter(({ cssText }) => /color|background|fill|stroke|opacity|vscode/.test(cssText));
+          const shown = rules.filter(({ style }) => style.display !== '' && style.display !== 'none');
+          const own = shown.flatMap(({ selectorText }) => [...document.querySelectorAll(selectorText)]);
+          const isOwn = (element: Element) => {
+            const { color, backgroundColor, opacity } = getComputedStyle(element);
+            const parent = element.parentElement ?? element;
+            const others = [parent, ...parent.children].filter((each) => each !== element);
+            const known = others.some((each) => getComputedStyle(each).color === color);
+            return !known || backgroundColor !== 'rgba(0, 0, 0, 0)' || opacity !== '1';
+          };
+          if (shown.length === 0) return ['no style shows an element'];
+          return [...colours.map(({ cssText }) => cssText), ...own.filter(isOwn).map(({ outerHTML }) => outerHTML)];
+        })),
+      );
+    }
+    assert.deepEqual([...new Set(found)], []);
+    assert.equal(await narrow.page.locator('.gauge .short').count(), 1);
+    await narrow.close();
+  });
 
   it('chat page: each control has a name and its role', async () => {
     await panel.tell(...(STATES.tools ?? []));
