@@ -65,5 +65,4 @@ function answered(situations: readonly Situation[], oddAnswers: readonly OddAnsw
   ];
 }
 
-export const ANSWERED = answered(SITUATIONS, ODD_ANSWERS);
-export const ANSWERED_REPORTS = answered(REPORTED, REPORTED_ANSWERS);
+export const ANSWERED = answered([...SITUATIONS, ...REPORTED], [...ODD_ANSWERS, ...REPORTED_ANSWERS]);
