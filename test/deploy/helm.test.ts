@@ -113,7 +113,7 @@ describe('deploy/helm', () => {
 
   it('takes svc.jsonc as a file, with its comments', () => {
     using folder = new ProjectFolder();
-    const text = '// The models of the team.\n{\n  "provider": { "openai": {}, },\n}\n';
+    const text = '  // The models of the team.\n{\n  "provider": { "openai": {}, },\n}\n';
     folder.write('svc.jsonc', text);
     const yaml = render('svc-gateway', ...EXAMPLE, `--set-file=config=${join(folder.root, 'svc.jsonc')}`);
     assert.equal(objectsOf(yaml, KINDS).get('ConfigMap').data['svc.jsonc'], text);
@@ -125,5 +125,8 @@ describe('deploy/helm', () => {
     assert.match(helm('template', 'svc-gateway', CHART, '--set-json=config={"a":1}').stderr, /Set image\.repository/);
     const misspelt = helm('template', 'svc-gateway', CHART, ...EXAMPLE, '--set=replica=5');
     assert.match(misspelt.stderr, /'replica' not allowed/);
+    // Kubernetes takes only texts there.
+    const number = helm('template', 'svc-gateway', CHART, ...EXAMPLE, '--set=ingress.annotations.timeout=3600');
+    assert.match(number.stderr, /annotations\/timeout': got number, want string/);
   });
 });

@@ -158,6 +158,16 @@ const CASES: readonly Case[] = [
     ],
   ],
   [
+    'Llama, as Python, with strings in parts, brackets and a long escape',
+    '[write(path=("a"), content=("b\\n" \'c\'), a="\\U0001F600", b=())]',
+    [{ name: 'write', arguments: JSON.stringify({ path: 'a', content: 'b\nc', a: '😀', b: [] }) }],
+  ],
+  [
+    'Kimi, without the namespace',
+    '<|tool_call_begin|>read_file:0<|tool_call_argument_begin|>{"path": "src/a.ts"}<|tool_call_end|>',
+    [A],
+  ],
+  [
     'Kimi',
     '<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>{"path": "src/a.ts"}<|tool_call_end|><|tool_calls_section_end|>',
     [A],

@@ -315,8 +315,9 @@ export class TextCallParser {
     // DeepSeek writes the kind of the tool before its name.
     if (end < text.length)
       return known || (written === 'function' && matchToken(text, end, SEPARATOR) !== 'no') ? { name, at: end } : 'no';
-    const starts = [...this.#tools.keys(), 'functions.', 'function'].some((each) => each.startsWith(written));
-    return starts || (prefix !== '' && [...this.#tools.keys()].some((each) => each.startsWith(name))) ? 'more' : 'no';
+    const starts = ['functions.', 'function'].some((each) => each.startsWith(written));
+    const begins = [...this.#tools.keys()].some((each) => each.startsWith(written) || each.startsWith(name));
+    return starts || begins ? 'more' : 'no';
   }
 
   #arguments(text: string, at: number, name: string): Read<{ calls: readonly TextCall[] }> {
@@ -458,7 +459,7 @@ const PYTHON_WORDS = new Map<string, unknown>([
   ['None', null],
 ]);
 const PYTHON_ESCAPES = new Map(Object.entries({ n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'", '\n': '' }));
-const PYTHON_CODE = /^\\(?:u([\da-f]{4})|x([\da-f]{2}))/i;
+const PYTHON_CODE = /^\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/;
 const MAX_DEPTH = 30;
 const GEMMA_END = '<tool_call|>';
 const MAX_HEAD = 200;
@@ -521,7 +522,7 @@ function readJson(text: string, start: number): Read<{ value: JsonObject | reado
 function readPython(text: string, at: number, depth = 0): Read<{ value: unknown }> {
   const first = text[at];
   if (first === undefined) return 'more';
-  if (first === '"' || first === "'") return readPythonText(text, at);
+  if (first === '"' || first === "'") return readPythonTexts(text, at);
   const closing = { '[': ']', '(': ')', '{': '}' }[first];
   if (closing !== undefined) return depth > MAX_DEPTH ? 'no' : readPythonItems(text, at + 1, closing, depth + 1);
   PYTHON_WORD.lastIndex = at;
@@ -534,10 +535,15 @@ function readPython(text: string, at: number, depth = 0): Read<{ value: unknown 
 /** The items of a list, or the members of a dictionary. */
 function readPythonItems(text: string, start: number, closing: string, depth: number): Read<{ value: unknown }> {
   const items: unknown[] = [];
+  /** Brackets around one value are a list of one only with a comma. */
+  let isList = closing === ']';
   const members: Record<string, unknown> = {};
   for (let at = skipBlank(text, start); ; ) {
     if (at === text.length) return 'more';
-    if (text[at] === closing) return { value: closing === '}' ? members : items, at: at + 1 };
+    if (text[at] === closing) {
+      if (closing === '}') return { value: members, at: at + 1 };
+      return { value: isList || items.length !== 1 ? items : items[0], at: at + 1 };
+    }
     let item = readPython(text, at, depth);
     if (item === 'no' || item === 'more') return item;
     if (closing === '}') {
@@ -550,8 +556,22 @@ function readPythonItems(text: string, start: number, closing: string, depth: nu
       members[key] = item.value;
     } else items.push(item.value);
     at = skipBlank(text, item.at);
-    if (text[at] === ',') at = skipBlank(text, at + 1);
-    else if (at < text.length && text[at] !== closing) return 'no';
+    if (text[at] === ',') {
+      isList = true;
+      at = skipBlank(text, at + 1);
+    } else if (at < text.length && text[at] !== closing) return 'no';
+  }
+}
+
+/** Strings beside each other are one. */
+function readPythonTexts(text: string, start: number): Read<{ value: string }> {
+  let value = '';
+  for (let at = start; ; ) {
+    const read = readPythonText(text, at);
+    if (read === 'no' || read === 'more') return read;
+    value += read.value;
+    at = skipBlank(text, read.at);
+    if (text[at] !== '"' && text[at] !== "'") return { value, at: read.at };
   }
 }
 
@@ -564,9 +584,9 @@ function readPythonText(text: string, start: number): Read<{ value: string }> {
     if (text.startsWith(quote, at)) return { value, at: at + quote.length };
     const character = text[at] ?? '';
     const next = text[at + 1] ?? '';
-    const code = character === '\\' ? PYTHON_CODE.exec(text.slice(at, at + 6)) : null;
+    const code = character === '\\' ? PYTHON_CODE.exec(text.slice(at, at + 10)) : null;
     if (character !== '\\') value += character;
-    else if (code) value += String.fromCharCode(Number.parseInt(code[1] ?? code[2] ?? '', 16));
+    else if (code) value += String.fromCodePoint(Number.parseInt(code[1] ?? code[2] ?? code[3] ?? '', 16));
     else value += PYTHON_ESCAPES.get(next) ?? `\\${next}`;
     at += code?.[0].length ?? (character === '\\' ? 2 : 1);
   }
