@@ -133,6 +133,11 @@ const SILENT: readonly [string, string, readonly (readonly [string, string, numb
     'a(); // call firstThing secondThing\na(); // call firstThing secondThing\n',
     [['firstThing', 'other']],
   ],
+  [
+    'lines that were put into a region, of which the copy is the edit itself',
+    'first(second);\nthird(fourth);\n',
+    [['first(second);\nthird(fourth);', '#region Name\nfirst(second);\nthird(fourth);\n#endregion']],
+  ],
   ['white space', 'const first = second(third);\nconst first = second(third);\n', [['const first', 'const  first']]],
   [
     'a part of a longer name',
