@@ -3,6 +3,7 @@ import { defined } from '../../base/json.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { FoundEdit } from './edit-checks.ts';
 import { isName, splitLine, type Token } from './line-tokens.ts';
+import { declaresNext, isPlainUse } from './name-uses.ts';
 import type { FinishedEdit, NextEditSource } from './next-edit.ts';
 
 /** Places of the edit where a name was replaced: once may be another thing than a rename. */
@@ -13,7 +14,8 @@ const MAX_LINES = 20_000;
 
 /**
  * The other places of a name that one edit replaced everywhere in its lines by a name that is new in the file. For
- * languages without a rename; members and names that are declared elsewhere too are left alone.
+ * languages without a rename. Nothing is offered if one of the places is not below the declaration, in its block, or may
+ * be another variable, a key or an argument with a name. Members are left alone.
  */
 export class RenamedNameSource implements NextEditSource {
   readonly origin = 'same-edit';
@@ -30,6 +32,7 @@ function findRest(edit: FinishedEdit): readonly FoundEdit[] {
   const renamed = findRenamed(before, after, comment);
   if (renamed === undefined) return [];
   const { old, name, places } = renamed;
+  const end = endOfScope(edit, name, comment);
   const found: FoundEdit[] = [];
   let written = 0;
   for (let at = 0; at < document.lineCount; at++) {
@@ -37,8 +40,9 @@ function findRest(edit: FinishedEdit): readonly FoundEdit[] {
     if (text.includes(name)) written += plainTokens(splitLine(text, comment), name).length;
     const inEdit = at >= first && at < first + after.length;
     if (inEdit || !text.includes(old)) continue;
-    for (const { start, next } of plainTokens(splitLine(text, comment), old)) {
-      if (isDeclared(text.slice(0, start), next?.text, comment)) return [];
+    const tokens = splitLine(text, comment);
+    for (const { start, index } of plainTokens(tokens, old)) {
+      if (at < first || at >= end || !isPlainUse(tokens, index)) return [];
       const { uri, path } = document;
       const range = { start: { line: at, character: start }, end: { line: at, character: start + old.length } };
       const title = { kind: 'rename', name } as const;
@@ -76,20 +80,34 @@ function findRenamed(before: readonly string[], after: readonly string[], commen
   return undefined;
 }
 
-/** The places of a name that is neither a member nor a key. */
-function plainTokens(tokens: readonly Token[], name: string) {
-  return tokens.flatMap(({ kind, text, start }, at) => {
-    const [previous, next] = [tokens[at - 1], tokens[at + 1]];
-    const isMember = previous !== undefined && '.>:'.includes(previous.text) && previous.end === start;
-    return kind === 'word' && text === name && !isMember ? [{ start, next }] : [];
-  });
+/** The first line after the block in which the edit declares the name, as its indentation shows. */
+function endOfScope({ document, line: first, after }: FinishedEdit, name: string, comment: string | undefined): number {
+  const indentation = (line: string) => line.length - line.trimStart().length;
+  for (let at = first; at < first + after.length; at++) {
+    const line = document.lineAt(at);
+    const tokens = splitLine(line, comment);
+    const [place] = plainTokens(tokens, name);
+    if (place === undefined) continue;
+    // The scope of a parameter is the lines below that are deeper.
+    const isOuter = declaresNext(tokens.slice(0, place.index), tokens[place.index + 1]);
+    const least = indentation(line) + (isOuter ? 0 : 1);
+    let end = at + 1;
+    while (end < document.lineCount) {
+      const text = document.lineAt(end);
+      if (text.trim() !== '' && indentation(text) < least) break;
+      end++;
+    }
+    return end;
+  }
+  return first;
 }
 
-const DECLARES = /(?:^|\b)(?:const|let|var|function|class|def|fn|func|type|interface|enum|struct|for|mut|val)\s+$/;
-
-/** A declaration of another variable of the same name, or a key. @param before the line up to the name. */
-function isDeclared(before: string, next: string | undefined, comment: string | undefined): boolean {
-  if (DECLARES.test(before) || next === ':') return true;
-  // In languages without declarations.
-  return comment !== '//' && before.trim() === '' && next === '=';
+/** The places of a name that is neither a member nor a key. */
+function plainTokens(tokens: readonly Token[], name: string) {
+  return tokens.flatMap(({ kind, text, start }, index) => {
+    const [previous, second] = [tokens[index - 1], tokens[index - 2]];
+    const isSpread = previous?.text === '.' && second?.text === '.';
+    const isMember = previous !== undefined && '.>:'.includes(previous.text) && previous.end === start;
+    return kind === 'word' && text === name && (!isMember || isSpread) ? [{ start, index }] : [];
+  });
 }

@@ -38,6 +38,8 @@ export class SameEditSource implements NextEditSource {
     if (last === undefined) return [];
     const place = { document, line: last.line, comment };
     const pattern = repeatedPattern(last.change, [...others, ...this.#earlierChanges(document.uri, comment)]);
+    // In one edit, a name without common code around it is a variable, which `RenamedNameSource` renames in its scope.
+    if (pattern !== undefined && others.length > 0 && isNameAlone(pattern, last.change)) return [];
     if (pattern !== undefined) return findPattern(place, pattern);
     // If several lines changed together, the copies of one of them need not change.
     return edit.before.length === 1 && edit.after.length === 1 ? findCopies(place, last.old, last.change) : [];
@@ -76,6 +78,11 @@ function lineChanges(
 function repeatedPattern(change: LineChange, earlier: readonly ChangedLine[]): Pattern | undefined {
   const same = earlier.find(({ change: { old, text } }) => old === change.old && text === change.text);
   return same === undefined ? undefined : commonPattern(same.change, change);
+}
+
+function isNameAlone({ left, right }: Pattern, { removed, inserted }: LineChange): boolean {
+  const isRename = removed.length === 1 && inserted.length === 1 && [...removed, ...inserted].every(isName);
+  return isRename && left.length + right.length === 0;
 }
 
 interface Place {

@@ -84,7 +84,7 @@ function copiesOf({ document, line, before, after }: FinishedEdit): readonly Fou
   if (old.size < NAMES || !isOtherCode || before.some((each) => each.length > MAX_LINE)) return [];
   const found: FoundEdit[] = [];
   for (const at of linesFrom(document, line + after.length)) {
-    if (at < line && at + before.length > line) continue;
+    if (at < line + after.length && at + before.length > line) continue;
     if (before.every((each, index) => document.lineAt(at + index) === each))
       found.push(createEdit(document, at, before, after));
   }

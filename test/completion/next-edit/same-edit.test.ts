@@ -81,6 +81,114 @@ const OFFERED: readonly [string, string, readonly (readonly [string, string, num
     [['total = 1;\ntotal = next(total)', 'sum = 1;\nsum = next(sum)']],
     ['4: return sum + totalOf(total);', '4: return sum + totalOf(sum);'],
   ],
+  [
+    'a parameter that was replaced in the first lines of its function',
+    'function first(total, step) {\n  const next = total + step;\n  if (total > next) show(next, total);\n}\n',
+    [['total, step) {\n  const next = total', 'sum, step) {\n  const next = sum']],
+    ['3: if (sum > next) show(next, total);', '3: if (sum > next) show(next, sum);'],
+  ],
+];
+
+/** Lines that can only use the variable `total`. */
+const USES: readonly (readonly [file: string, line: string])[] = [
+  ['a.js', 'return total;'],
+  ['a.js', '  total += 1;'],
+  ['a.js', 'total.call(a);'],
+  ['a.js', 'total(a);'],
+  ['a.js', 'const a = call(b, [1, total]);'],
+  ['a.js', 'const a = b && !total ? b : 1;'],
+  ['a.js', 'const a = b * total;'],
+  ['a.js', 'if (a > total) {'],
+  ['a.js', 'for (let a = 0; a < total; a++) {'],
+  ['a.js', 'for (const a of total) {'],
+  ['a.js', 'call({ a: total });'],
+  ['a.py', 'if a > total:'],
+  ['a.py', 'a = call(b=total)'],
+  ['a.py', 'a = [b for b in total]'],
+  ['a.py', 'for a in range(total):'],
+];
+
+/** Lines of JavaScript that may have another variable or a key of the name `total`. */
+const OTHER_NAMES = [
+  'function second(total) {\n  return a * 2;\n}',
+  'function second(\n  total,\n) {}',
+  'const second = (a, total) => a;',
+  'const second = total => a;',
+  'call(async ({ a: total }) => a);',
+  'const { total } = call();',
+  'const { a: total } = call();',
+  'const {\n  a: total,\n} = call();',
+  '[a, total] = call();',
+  'let a, total;',
+  'try {\n} catch (total) {}',
+  'for (const [a, total] of call()) {}',
+  'for (total of call()) {}',
+  'for (let a = 0, total = 1; a < 2; a++) {}',
+  'call({ total });',
+  'call({ a, total });',
+  'call({\n  total,\n});',
+  'call({ total: 1 });',
+  'call(...total);',
+  'export { total };',
+  "import total from './other';",
+  'class Second {\n  total = 1;\n}',
+  'class Second {\n  total() {\n  }\n}',
+  'class Second {\n  #total;\n}',
+  'class Second {\n  set(total) {\n  }\n}',
+  'List<String> total;',
+  'int *total;',
+  'items.each { |total| call(a) };',
+];
+
+/** The same of Python. */
+const OTHER_NAMES_PYTHON = [
+  'def second(total):\n    return a',
+  'call(total=1)',
+  'call(total=total)',
+  'call(\n    total=1,\n)',
+  'call(lambda total: a)',
+  'a, total = call()',
+  '(a, total) = call()',
+  'for a, total in call():\n    pass',
+  'for (a, total) in call():\n    pass',
+  'a = [a for total in call()]',
+  'with call() as total:\n    pass',
+  'from other import total',
+  'a = { total: 1 }',
+];
+
+/** An edit of `total` in a function: other places are of another variable. */
+const OTHER_SCOPES: readonly (readonly [string, string, string, string])[] = [
+  [
+    'a.js',
+    'function first(total) { return total + total }\nfunction second(total) { return total * 2 }\n',
+    'total) { return total + total',
+    'sum) { return sum + sum',
+  ],
+  [
+    'a.js',
+    'function first(total) {\n  return total + 1;\n}\ncall(total);\n',
+    'total) {\n  return total',
+    'sum) {\n  return sum',
+  ],
+  [
+    'a.js',
+    'call(total);\nfunction first() {\n  const total = 1;\n  return total + 1;\n}\n',
+    'total = 1;\n  return total',
+    'sum = 1;\n  return sum',
+  ],
+  [
+    'a.js',
+    'for (let total = 0; total < 2; total++) call();\ncall(total);\n',
+    'total = 0; total < 2; total',
+    'sum = 0; sum < 2; sum',
+  ],
+  [
+    'a.py',
+    'def first(total):\n    return total + 1\n\ndef second(a):\n    return a + total\n',
+    'total):\n    return total',
+    'sum):\n    return sum',
+  ],
 ];
 
 /** As above, without an offer. */
@@ -133,6 +241,11 @@ const SILENT: readonly [string, string, readonly (readonly [string, string, numb
     'a(); // call firstThing secondThing\na(); // call firstThing secondThing\n',
     [['firstThing', 'other']],
   ],
+  [
+    'lines that were put into a region, of which the copy is the edit itself',
+    'first(second);\nthird(fourth);\n',
+    [['first(second);\nthird(fourth);', '#region Name\nfirst(second);\nthird(fourth);\n#endregion']],
+  ],
   ['white space', 'const first = second(third);\nconst first = second(third);\n', [['const first', 'const  first']]],
   [
     'a part of a longer name',
@@ -161,6 +274,41 @@ describe('next edits without a model: the same edit again', () => {
     it(`offers nothing after ${title}`, async () => {
       const editor = new NextEditHarness(text);
       for (const [old, now, nth] of edits) await editor.replace(old, now, nth);
+      assert.equal(editor.shown, undefined);
+    });
+  }
+
+  for (const [file, line] of USES) {
+    it(`offers the rename of a variable that was declared in the edit in ${file}: ${line}`, async () => {
+      const start = file === 'a.py' ? '' : 'let ';
+      const text = `${start}total = 1;\ncall(total);\n${line}\n`;
+      const editor = new NextEditHarness(text, {}, `file:///work/${file}`);
+      await editor.replace('total = 1;\ncall(total', 'sum = 1;\ncall(sum');
+      assert.equal(editor.shown, `3: ${line.replace('total', 'sum').trim()}`);
+    });
+  }
+
+  const others = [
+    ...OTHER_NAMES.map((text) => ['a.js', text] as const),
+    ...OTHER_NAMES_PYTHON.map((text) => ['a.py', text] as const),
+  ];
+  for (const [file, text] of others) {
+    it(`offers no rename of a variable if there may be another one in ${file}: ${JSON.stringify(text)}`, async () => {
+      const start = file === 'a.py' ? '' : 'let ';
+      const editor = new NextEditHarness(
+        `${start}total = 1;\ncall(total);\n${text}\nreturn total + 1;\n`,
+        {},
+        `file:///work/${file}`,
+      );
+      await editor.replace('total = 1;\ncall(total', 'sum = 1;\ncall(sum');
+      assert.equal(editor.shown, undefined);
+    });
+  }
+
+  for (const [file, text, old, now] of OTHER_SCOPES) {
+    it(`offers no rename outside the scope of a variable in ${file}: ${JSON.stringify(text)}`, async () => {
+      const editor = new NextEditHarness(text, {}, `file:///work/${file}`);
+      await editor.replace(old, now);
       assert.equal(editor.shown, undefined);
     });
   }
