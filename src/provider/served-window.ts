@@ -21,6 +21,8 @@ const CLOUD = /[:-]cloud$/;
 const LOAD_MS = 1_800_000;
 /** Milliseconds for which typing does not ask again whether a model is loaded. Other programs may have it unloaded. */
 const LOADED_MS = 30_000;
+/** Milliseconds for which a load that failed is not begun again. Requests go out meanwhile, and report Ollama's error. */
+const FAILED_MS = 60_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
@@ -148,6 +150,8 @@ export class ServedWindows implements WindowReader {
   readonly #loads = new Map<string, Promise<void>>();
   /** Loads that did not end in their time. They are not begun again, and no request waits for them. */
   readonly #endless = new Set<string>();
+  /** When a load failed, of the monotonic clock, by address and model. */
+  readonly #failedAt = new Map<string, number>();
   /** When a model was last known to be loaded, of the monotonic clock, by address and model. */
   readonly #loadedAt = new Map<string, number>();
   /** The windows that Ollama gave for those of options, by address, model and window: it may give less. */
@@ -226,6 +230,7 @@ export class ServedWindows implements WindowReader {
     const isOther = own !== undefined && has !== undefined && has !== own && has !== this.#given.get(`${key} ${own}`);
     if (loaded === undefined || isOther) return this.#load(model, signal);
     this.#endless.delete(key);
+    this.#failedAt.delete(key);
     this.#loadedAt.set(key, performance.now());
   }
 
@@ -236,7 +241,7 @@ export class ServedWindows implements WindowReader {
    */
   async #load(model: Model, signal: AbortSignal): Promise<void> {
     const key = keyOf(model);
-    if (this.#endless.has(key)) return;
+    if (this.#endless.has(key) || performance.now() - (this.#failedAt.get(key) ?? -FAILED_MS) < FAILED_MS) return;
     let load = this.#loads.get(key);
     if (load === undefined) {
       load = this.#runLoad(model, key).finally(() => this.#loads.delete(key));
@@ -257,7 +262,11 @@ export class ServedWindows implements WindowReader {
     const answer = await this.#ask(endpoint, '/api/generate', body, late);
     if (late.aborted) this.#endless.add(key);
     const own = chosenWindow(model);
-    if (answer === undefined) return;
+    if (answer === undefined) {
+      this.#failedAt.set(key, performance.now());
+      return;
+    }
+    this.#failedAt.delete(key);
     if (own !== undefined) {
       const loaded = find((await this.#ask(endpoint, '/api/ps', undefined, late))?.models, id);
       const has = count(loaded?.context_length);

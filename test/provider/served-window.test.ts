@@ -451,6 +451,28 @@ describe('ServedWindows', () => {
     await loads[0];
   });
 
+  for (const [status, error] of [
+    [404, "model 'q' not found"],
+    [500, 'model requires more system memory (9.1 GiB) than is available (3.2 GiB)'],
+  ] as const) {
+    it(`ServedWindows: after a load that failed with ${status}, requests go out without another one`, async () => {
+      upstream.respond(({ path }, response) => {
+        if (path === '/api/generate') response.writeHead(status).end(JSON.stringify({ error }));
+        else response.end('{"models":[]}');
+        return undefined;
+      });
+      let loads = 0;
+      const windows = new ServedWindows(fetchTransport(fetch), { loading: () => void loads++ });
+      for (let request = 0; request < 3; request++) {
+        await windows.load(model('ollama'), signal);
+        windows.failed(model('ollama'));
+      }
+      await windows.load(model('ollama', 'other'), signal);
+      assert.equal(loads, 2, 'one load of each model');
+      assert.equal(paths().filter((path) => path === '/api/generate').length, 2);
+    });
+  }
+
   for (const [name, models, own, loads] of [
     ['a loaded model is not loaded again', [{ name: 'q:latest', context_length: 4096 }], {}, false],
     ['a model with the window of its options is not', [{ name: 'q', context_length: 8192 }], { num_ctx: 8192 }, false],
