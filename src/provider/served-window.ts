@@ -23,6 +23,8 @@ const LOAD_MS = 1_800_000;
 const LOADED_MS = 30_000;
 /** Milliseconds for which a load that failed is not begun again. Requests go out meanwhile, and report Ollama's error. */
 const FAILED_MS = 60_000;
+/** Milliseconds after which a window that was too large may be asked for again: other models may have left the memory. */
+const GIVEN_MS = 600_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
@@ -131,6 +133,7 @@ export interface ServedWindowsOptions {
   /** Called when a server begins to load a model. The promise never rejects. */
   readonly loading?: ((model: Model, load: Promise<void>) => void) | undefined;
   readonly loadMs?: number;
+  readonly givenMs?: number;
 }
 
 /** Maximum number of models of one list whose windows are read. */
@@ -154,13 +157,15 @@ export class ServedWindows implements WindowReader {
   readonly #failedAt = new Map<string, number>();
   /** When a model was last known to be loaded, of the monotonic clock, by address and model. */
   readonly #loadedAt = new Map<string, number>();
-  /** The windows that Ollama gave for those of options, by address, model and window: it may give less. */
-  readonly #given = new Map<string, number>();
+  readonly #givenMs: number;
+  /** The smaller windows that Ollama gave for those of options, and when, by address, model and window. */
+  readonly #given = new Map<string, { readonly context: number; readonly at: number }>();
 
-  constructor(transport: Transport, { loading, loadMs = LOAD_MS }: ServedWindowsOptions = {}) {
+  constructor(transport: Transport, { loading, loadMs = LOAD_MS, givenMs = GIVEN_MS }: ServedWindowsOptions = {}) {
     this.#transport = transport;
     this.#loading = loading;
     this.#loadMs = loadMs;
+    this.#givenMs = givenMs;
   }
 
   mayTell(model: Model): boolean {
@@ -227,7 +232,10 @@ export class ServedWindows implements WindowReader {
     if (!Array.isArray(models) || signal.aborted) return;
     const loaded = find(models, id);
     const [has, own] = [count(loaded?.context_length), chosenWindow(model)];
-    const isOther = own !== undefined && has !== undefined && has !== own && has !== this.#given.get(`${key} ${own}`);
+    const given = this.#given.get(`${key} ${own}`);
+    if (has === own) this.#given.delete(`${key} ${own}`);
+    const isGiven = has === given?.context && performance.now() - (given?.at ?? 0) < this.#givenMs;
+    const isOther = own !== undefined && has !== undefined && has !== own && !isGiven;
     if (loaded === undefined || isOther) return this.#load(model, signal);
     this.#endless.delete(key);
     this.#failedAt.delete(key);
@@ -270,7 +278,8 @@ export class ServedWindows implements WindowReader {
     if (own !== undefined) {
       const loaded = find((await this.#ask(endpoint, '/api/ps', undefined, late))?.models, id);
       const has = count(loaded?.context_length);
-      if (has !== undefined) this.#given.set(`${key} ${own}`, has);
+      if (has === own) this.#given.delete(`${key} ${own}`);
+      else if (has !== undefined) this.#given.set(`${key} ${own}`, { context: has, at: performance.now() });
     }
     this.#loadedAt.set(key, performance.now());
   }
@@ -304,8 +313,8 @@ export class ServedWindows implements WindowReader {
       if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
     }
     if (context === undefined) return undefined;
-    const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`) ?? context;
-    return { context: Math.min(context, given), ...defined({ trained, slots, think }) };
+    const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`);
+    return { context: Math.min(context, given?.context ?? context), ...defined({ trained, slots, think }) };
   }
 
   async #ask(

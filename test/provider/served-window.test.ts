@@ -434,6 +434,29 @@ describe('ServedWindows', () => {
     assert.equal(paths().filter((path) => path === '/api/generate').length, 2);
   });
 
+  it('ServedWindows: a smaller window than `num_ctx` ends when Ollama has room for it', async () => {
+    const given = ollama(8192);
+    const loads = () => paths().filter((path) => path === '/api/generate').length;
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const large = { ...model('ollama'), options: { num_ctx: 32_768 } };
+    assert.equal((await windows.read(large, signal))?.context, 8192);
+    // Another program has loaded it with the same window, and the first one is free again.
+    given.set('q', 32_768);
+    assert.equal((await windows.read(large, signal))?.context, 32_768);
+    given.set('q', 8192);
+    await windows.read(large, signal);
+    assert.equal(loads(), 2);
+  });
+
+  it('ServedWindows: a smaller window than `num_ctx` is not kept for ever', async () => {
+    const given = ollama(8192);
+    const windows = new ServedWindows(fetchTransport(fetch), { givenMs: 0 });
+    const large = { ...model('ollama'), options: { num_ctx: 32_768 } };
+    assert.equal((await windows.read(large, signal))?.context, 8192);
+    ollama(32_768).set('q', given.get('q') ?? 0);
+    assert.equal((await windows.read(large, signal))?.context, 32_768);
+  });
+
   it('ServedWindows: a load that never ends is not begun again, and no request waits for it', async () => {
     upstream.respond(({ path }, response) => {
       if (path === '/api/ps') response.end('{"models":[]}');
