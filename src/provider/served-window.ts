@@ -212,11 +212,14 @@ export class ServedWindows implements WindowReader {
     if (at === undefined || performance.now() - at > LOADED_MS) await this.#require(model, signal);
   }
 
-  /** The largest window of the models that an Ollama has in memory; 0: it has none. */
-  async largestLoaded(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
+  /**
+   * The smallest window of the models that an Ollama has in memory; 0: it has none. A larger one may be that of another
+   * program's request.
+   */
+  async smallestLoaded(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
     const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
     const windows = Array.isArray(models) ? models.map((each) => count(objectOrEmpty(each).context_length) ?? 0) : [];
-    return Math.max(0, ...windows);
+    return windows.length === 0 ? 0 : Math.min(...windows);
   }
 
   failed(model: Model): void {

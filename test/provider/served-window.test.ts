@@ -536,14 +536,18 @@ describe('ServedWindows', () => {
     });
   });
 
-  it('ServedWindows: the largest window that an Ollama has in memory', async () => {
-    serve({ '/api/ps': PS });
+  it('ServedWindows: the smallest window that an Ollama has in memory', async () => {
     const windows = new ServedWindows(fetchTransport(fetch));
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 4096);
+    const smallest = () => windows.smallestLoaded(model('openai-compatible').endpoint, signal);
+    // Another program may have asked for a larger one. An embedding model has a small one.
+    serve({ '/api/ps': PS });
+    assert.equal(await smallest(), 2048);
+    serve({ '/api/ps': { models: [...PS.models, { name: 'old' }] } });
+    assert.equal(await smallest(), 0);
     serve({ '/api/ps': { models: [] } });
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    assert.equal(await smallest(), 0);
     serve({});
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    assert.equal(await smallest(), 0);
   });
 
   it('ServedWindows: other servers are not asked to load', async () => {
