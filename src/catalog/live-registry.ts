@@ -98,8 +98,7 @@ export class LiveRegistry {
       const model = this.#registry.find(ref);
       if (model === undefined) continue;
       const known = this.#knownWindow(model);
-      const { context, trained, slots } = known ?? {};
-      if (window.context === context && window.trained === trained && window.slots === slots) continue;
+      if (known !== undefined && isSame(window, known)) continue;
       this.#windows.set(ref, { ...window, address: model.endpoint.baseURL });
       isNew = true;
     }
@@ -190,6 +189,11 @@ export class LiveRegistry {
       await this.#deps.unlisted(provider.id, error instanceof Error ? error.message : String(error), error);
     }
   }
+}
+
+function isSame(a: ServedWindow, b: ServedWindow): boolean {
+  const values = ({ context, trained, slots, think }: ServedWindow) => [context, trained, slots, think];
+  return JSON.stringify(values(a)) === JSON.stringify(values(b));
 }
 
 function listKey({ id, endpoint }: Provider): string {

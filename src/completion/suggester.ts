@@ -267,6 +267,10 @@ export class Suggester {
   reconsider(): void {
     this.#cancelRetry?.();
     this.#sender.requests.reset();
+    this.#tryAgain();
+  }
+
+  #tryAgain(): void {
     // Otherwise the state would be wrong if the editor does not ask again, for example while it shows a list.
     const silent = this.#state.current.kind === 'silent' && this.#refused;
     const why = silent ? this.#gate.silence(silent) : undefined;
@@ -292,7 +296,8 @@ export class Suggester {
       if (why === 'chat-first') this.#sender.stopWarming();
       else if (current.kind === 'ready' || current.kind === 'silent') this.#state.become({ kind: 'silent', why });
     } else if (current.kind === 'silent' && (current.why === 'chat-first' || current.why === 'model-loads')) {
-      this.reconsider();
+      // A load may have failed: that solves no problem of earlier requests.
+      this.#tryAgain();
     }
   }
 

@@ -21,6 +21,10 @@ const CLOUD = /[:-]cloud$/;
 const LOAD_MS = 1_800_000;
 /** Milliseconds for which typing does not ask again whether a model is loaded. Other programs may have it unloaded. */
 const LOADED_MS = 30_000;
+/** Milliseconds for which a load that failed is not begun again. Requests go out meanwhile, and report Ollama's error. */
+const FAILED_MS = 60_000;
+/** Milliseconds after which a window that was too large may be asked for again: other models may have left the memory. */
+const GIVEN_MS = 600_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Asks one path of a server. `undefined`: it has no such path, or answers with something else than an object. */
@@ -129,6 +133,7 @@ export interface ServedWindowsOptions {
   /** Called when a server begins to load a model. The promise never rejects. */
   readonly loading?: ((model: Model, load: Promise<void>) => void) | undefined;
   readonly loadMs?: number;
+  readonly givenMs?: number;
 }
 
 /** Maximum number of models of one list whose windows are read. */
@@ -148,15 +153,19 @@ export class ServedWindows implements WindowReader {
   readonly #loads = new Map<string, Promise<void>>();
   /** Loads that did not end in their time. They are not begun again, and no request waits for them. */
   readonly #endless = new Set<string>();
+  /** When a load failed, of the monotonic clock, by address and model. */
+  readonly #failedAt = new Map<string, number>();
   /** When a model was last known to be loaded, of the monotonic clock, by address and model. */
   readonly #loadedAt = new Map<string, number>();
-  /** The windows that Ollama gave for those of options, by address, model and window: it may give less. */
-  readonly #given = new Map<string, number>();
+  readonly #givenMs: number;
+  /** The smaller windows that Ollama gave for those of options, and when, by address, model and window. */
+  readonly #given = new Map<string, { readonly context: number; readonly at: number }>();
 
-  constructor(transport: Transport, { loading, loadMs = LOAD_MS }: ServedWindowsOptions = {}) {
+  constructor(transport: Transport, { loading, loadMs = LOAD_MS, givenMs = GIVEN_MS }: ServedWindowsOptions = {}) {
     this.#transport = transport;
     this.#loading = loading;
     this.#loadMs = loadMs;
+    this.#givenMs = givenMs;
   }
 
   mayTell(model: Model): boolean {
@@ -203,11 +212,14 @@ export class ServedWindows implements WindowReader {
     if (at === undefined || performance.now() - at > LOADED_MS) await this.#require(model, signal);
   }
 
-  /** The largest window of the models that an Ollama has in memory; 0: it has none. */
-  async largestLoaded(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
+  /**
+   * The smallest window of the models that an Ollama has in memory; 0: it has none. A larger one may be that of another
+   * program's request.
+   */
+  async smallestLoaded(endpoint: Endpoint, signal: AbortSignal): Promise<number> {
     const models = (await this.#ask(endpoint, '/api/ps', undefined, signal))?.models;
     const windows = Array.isArray(models) ? models.map((each) => count(objectOrEmpty(each).context_length) ?? 0) : [];
-    return Math.max(0, ...windows);
+    return windows.length === 0 ? 0 : Math.min(...windows);
   }
 
   failed(model: Model): void {
@@ -223,9 +235,13 @@ export class ServedWindows implements WindowReader {
     if (!Array.isArray(models) || signal.aborted) return;
     const loaded = find(models, id);
     const [has, own] = [count(loaded?.context_length), chosenWindow(model)];
-    const isOther = own !== undefined && has !== undefined && has !== own && has !== this.#given.get(`${key} ${own}`);
+    const given = this.#given.get(`${key} ${own}`);
+    if (has === own) this.#given.delete(`${key} ${own}`);
+    const isGiven = has === given?.context && performance.now() - (given?.at ?? 0) < this.#givenMs;
+    const isOther = own !== undefined && has !== undefined && has !== own && !isGiven;
     if (loaded === undefined || isOther) return this.#load(model, signal);
     this.#endless.delete(key);
+    this.#failedAt.delete(key);
     this.#loadedAt.set(key, performance.now());
   }
 
@@ -236,7 +252,7 @@ export class ServedWindows implements WindowReader {
    */
   async #load(model: Model, signal: AbortSignal): Promise<void> {
     const key = keyOf(model);
-    if (this.#endless.has(key)) return;
+    if (this.#endless.has(key) || performance.now() - (this.#failedAt.get(key) ?? -FAILED_MS) < FAILED_MS) return;
     let load = this.#loads.get(key);
     if (load === undefined) {
       load = this.#runLoad(model, key).finally(() => this.#loads.delete(key));
@@ -257,11 +273,16 @@ export class ServedWindows implements WindowReader {
     const answer = await this.#ask(endpoint, '/api/generate', body, late);
     if (late.aborted) this.#endless.add(key);
     const own = chosenWindow(model);
-    if (answer === undefined) return;
+    if (answer === undefined) {
+      this.#failedAt.set(key, performance.now());
+      return;
+    }
+    this.#failedAt.delete(key);
     if (own !== undefined) {
       const loaded = find((await this.#ask(endpoint, '/api/ps', undefined, late))?.models, id);
       const has = count(loaded?.context_length);
-      if (has !== undefined) this.#given.set(`${key} ${own}`, has);
+      if (has === own) this.#given.delete(`${key} ${own}`);
+      else if (has !== undefined) this.#given.set(`${key} ${own}`, { context: has, at: performance.now() });
     }
     this.#loadedAt.set(key, performance.now());
   }
@@ -295,8 +316,8 @@ export class ServedWindows implements WindowReader {
       if (trained !== undefined || !source.kinds.includes(endpoint.kind)) break;
     }
     if (context === undefined) return undefined;
-    const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`) ?? context;
-    return { context: Math.min(context, given), ...defined({ trained, slots, think }) };
+    const given = this.#given.get(`${keyOf(model)} ${chosenWindow(model)}`);
+    return { context: Math.min(context, given?.context ?? context), ...defined({ trained, slots, think }) };
   }
 
   async #ask(

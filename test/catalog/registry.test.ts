@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { providersToList } from '../../src/catalog/live-registry.ts';
-import type { Endpoint, Model } from '../../src/catalog/model.ts';
+import { defined } from '../../src/base/json.ts';
+import { LiveRegistry, providersToList } from '../../src/catalog/live-registry.ts';
+import type { Endpoint, Model, ServedWindow } from '../../src/catalog/model.ts';
 import { matchesModelPattern } from '../../src/catalog/model-pattern.ts';
 import { formatMessage } from '../../src/wire/errors/svc-error.ts';
 import { buildTestRegistry, type TestRegistryOptions } from './test-registry.ts';
@@ -319,5 +320,31 @@ describe('Registry: listed models', () => {
     assert.equal(registry.find('lmstudio/qwen2.5-coder'), undefined);
     const configured = await buildTestRegistry({ mine: { provider: { lmstudio: { models: { a: { name: 'A' } } } } } });
     assert.equal(configured.withListedModels('lmstudio', ['a', 'b']).find('lmstudio/a')?.name, 'A');
+  });
+});
+
+describe('LiveRegistry', () => {
+  it('LiveRegistry: has the values of `think` that a server states later', async () => {
+    let window: ServedWindow = { context: 4096 };
+    const windows = {
+      mayTell: () => true,
+      readAll: async () => new Map(),
+      read: async () => window,
+      load: async () => undefined,
+      failed: () => undefined,
+    };
+    const registry = await buildTestRegistry(local({ models: { m: {} } }));
+    const live = new LiveRegistry(registry, { windows, listModels: async () => [], unlisted: () => undefined });
+    const { signal } = new AbortController();
+    for (const think of [undefined, ['low', 'high'], [false, true]]) {
+      window = { context: 4096, ...defined({ think }) };
+      const model = live.current.find('p/m');
+      assert.ok(model);
+      await live.served(model, signal);
+      assert.deepEqual(live.current.find('p/m')?.served?.think, think);
+    }
+    const { current } = live;
+    await live.served(current.models.get('p/m') ?? assert.fail(), signal);
+    assert.equal(live.current, current, 'nothing is new');
   });
 });

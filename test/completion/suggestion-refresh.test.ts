@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { aborted } from '../../src/base/concurrency.ts';
+import { defined } from '../../src/base/json.ts';
 import {
   type CompletionSettings,
   DEFAULT_COMPLETION_SETTINGS,
@@ -84,6 +86,67 @@ describe('requests after a change of the conditions', () => {
     assert.equal(reopened.length, 1);
     assert.equal(editor.ghost, '1;');
   });
+
+  it('suggestion refresh: a load that fails shows its error, and the pauses after failures grow', async () => {
+    let loading: true | undefined;
+    let sent = 0;
+    const error = new SvcError({ errorType: 'temporarily_unavailable', message: 'No memory.', retryable: true });
+    // Each second request begins a load, which fails at once, as on an Ollama that has no memory for the model.
+    const load = async () => {
+      await editor.clock.sleep(10);
+      loading = true;
+      editor.suggester.serverChanged();
+      await editor.clock.sleep(10);
+      loading = undefined;
+      editor.suggester.serverChanged();
+    };
+    const editor = new EditorHarness('x = |\n', {
+      model: () => ({ ...MODEL, slots: 1, ...(loading && { loading }) }),
+      fill: () =>
+        async function* (_, signal) {
+          sent++;
+          if (sent % 2 === 0) yield { type: 'error', error };
+          else {
+            void load();
+            await aborted(signal);
+          }
+        },
+    });
+    reopens(editor);
+    editor.requestSuggestion();
+    await editor.clock.pass(1000);
+    assert.equal(sent, 2);
+    assert.equal(editor.suggester.state.kind, 'problem');
+    await editor.clock.pass(2000);
+    assert.equal(sent, 4);
+    assert.equal(editor.suggester.state.kind, 'problem');
+    assert.ok((editor.suggester.retryInMs ?? 0) > 2000, String(editor.suggester.retryInMs));
+  });
+
+  for (const [slots, yielded] of [
+    [1, [MODEL.ref]],
+    [2, []],
+    [undefined, []],
+  ] as const) {
+    it(`next edits leave a slot only to a completion that needs it, with ${slots ?? 'any number of'} slots`, async () => {
+      const refs: string[] = [];
+      const editor = new EditorHarness('x = |\n', {
+        model: () => ({ ...MODEL, cost: { input: 0, output: 0 }, ...defined({ slots }) }),
+        yieldSlot: (ref) => refs.push(ref),
+      });
+      editor.settings = { ...editor.settings, speculation: 'free' };
+      editor.answers = ({ prefix }) => (prefix.endsWith('x = ') ? ['1;'] : ['\ny = 2;']);
+      editor.suggester.documentShown(editor.file.document, editor.file.position);
+      await editor.clock.pass(1000);
+      assert.deepEqual(refs, [], 'what is computed in advance');
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+      assert.equal(editor.ghost, '1;');
+      const asked = editor.requests.filter(({ fimRequest }) => fimRequest.maxTokens !== 1);
+      assert.equal(asked.length, 2, 'one is requested in advance');
+      assert.deepEqual(refs, yielded);
+    });
+  }
 
   it('suggestion refresh: a chat ends the request that has its slot; one by hand waits for the chat', async () => {
     let slots = 1;

@@ -4,6 +4,8 @@ import type { Model } from '../../src/catalog/model.ts';
 import { largerWindow, withServedWindow } from '../../src/catalog/served-window.ts';
 import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
+import { fitOwnEffort } from '../../src/provider/profile/fit-own-effort.ts';
+import { rulesOf } from '../../src/provider/profile/profiles.ts';
 import { ServedWindows, servedModel } from '../../src/provider/served-window.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
@@ -153,6 +155,21 @@ describe('Ollama’s own chat', () => {
       assert.equal((await sent(served, { reasoning: { effort } })).think, expected);
     });
   }
+
+  it('Ollama: a body that the client wrote for its format gets an effort that it knows', () => {
+    const think = ['low', 'high'];
+    const stated = withServedWindow(model({}), { context: 32_768, think });
+    for (const [asked, effort, expected] of [
+      [model({}), 'minimal', 'low'],
+      [model({}), 'xhigh', 'high'],
+      [model({}), 'none', 'none'],
+      [stated, 'xhigh', 'high'],
+      [modelAt('http://127.0.0.1:1/v1'), 'xhigh', 'xhigh'],
+    ] as const) {
+      assert.equal(asked.effort, undefined, 'the catalog does not list it');
+      assert.equal(fitOwnEffort(asked, rulesOf(asked), { reasoning_effort: effort }).reasoning_effort, expected);
+    }
+  });
 
   it('Ollama: its `/v1` gets an effort that it knows', async () => {
     for (const [effort, expected] of [

@@ -434,6 +434,29 @@ describe('ServedWindows', () => {
     assert.equal(paths().filter((path) => path === '/api/generate').length, 2);
   });
 
+  it('ServedWindows: a smaller window than `num_ctx` ends when Ollama has room for it', async () => {
+    const given = ollama(8192);
+    const loads = () => paths().filter((path) => path === '/api/generate').length;
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const large = { ...model('ollama'), options: { num_ctx: 32_768 } };
+    assert.equal((await windows.read(large, signal))?.context, 8192);
+    // Another program has loaded it with the same window, and the first one is free again.
+    given.set('q', 32_768);
+    assert.equal((await windows.read(large, signal))?.context, 32_768);
+    given.set('q', 8192);
+    await windows.read(large, signal);
+    assert.equal(loads(), 2);
+  });
+
+  it('ServedWindows: a smaller window than `num_ctx` is not kept for ever', async () => {
+    const given = ollama(8192);
+    const windows = new ServedWindows(fetchTransport(fetch), { givenMs: 0 });
+    const large = { ...model('ollama'), options: { num_ctx: 32_768 } };
+    assert.equal((await windows.read(large, signal))?.context, 8192);
+    ollama(32_768).set('q', given.get('q') ?? 0);
+    assert.equal((await windows.read(large, signal))?.context, 32_768);
+  });
+
   it('ServedWindows: a load that never ends is not begun again, and no request waits for it', async () => {
     upstream.respond(({ path }, response) => {
       if (path === '/api/ps') response.end('{"models":[]}');
@@ -450,6 +473,28 @@ describe('ServedWindows', () => {
     assert.equal(loads.length, 1);
     await loads[0];
   });
+
+  for (const [status, error] of [
+    [404, "model 'q' not found"],
+    [500, 'model requires more system memory (9.1 GiB) than is available (3.2 GiB)'],
+  ] as const) {
+    it(`ServedWindows: after a load that failed with ${status}, requests go out without another one`, async () => {
+      upstream.respond(({ path }, response) => {
+        if (path === '/api/generate') response.writeHead(status).end(JSON.stringify({ error }));
+        else response.end('{"models":[]}');
+        return undefined;
+      });
+      let loads = 0;
+      const windows = new ServedWindows(fetchTransport(fetch), { loading: () => void loads++ });
+      for (let request = 0; request < 3; request++) {
+        await windows.load(model('ollama'), signal);
+        windows.failed(model('ollama'));
+      }
+      await windows.load(model('ollama', 'other'), signal);
+      assert.equal(loads, 2, 'one load of each model');
+      assert.equal(paths().filter((path) => path === '/api/generate').length, 2);
+    });
+  }
 
   for (const [name, models, own, loads] of [
     ['a loaded model is not loaded again', [{ name: 'q:latest', context_length: 4096 }], {}, false],
@@ -491,14 +536,18 @@ describe('ServedWindows', () => {
     });
   });
 
-  it('ServedWindows: the largest window that an Ollama has in memory', async () => {
-    serve({ '/api/ps': PS });
+  it('ServedWindows: the smallest window that an Ollama has in memory', async () => {
     const windows = new ServedWindows(fetchTransport(fetch));
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 4096);
+    const smallest = () => windows.smallestLoaded(model('openai-compatible').endpoint, signal);
+    // Another program may have asked for a larger one. An embedding model has a small one.
+    serve({ '/api/ps': PS });
+    assert.equal(await smallest(), 2048);
+    serve({ '/api/ps': { models: [...PS.models, { name: 'old' }] } });
+    assert.equal(await smallest(), 0);
     serve({ '/api/ps': { models: [] } });
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    assert.equal(await smallest(), 0);
     serve({});
-    assert.equal(await windows.largestLoaded(model('openai-compatible').endpoint, signal), 0);
+    assert.equal(await smallest(), 0);
   });
 
   it('ServedWindows: other servers are not asked to load', async () => {

@@ -27,6 +27,8 @@ export interface CompletionSenderDeps {
   /** Why a file must not be sent (exclusion.ts); `undefined`: it may be sent. Takes a URI or a snippet's path. */
   readonly excluded?: (uriOrPath: string) => NotSent | undefined;
   readonly context?: ContextSource;
+  /** A request leaves no slot of the model's server to next edits. */
+  readonly yieldSlot?: (ref: string) => void;
   /** Called with one line per request. */
   readonly log?: (line: string) => void;
 }
@@ -210,10 +212,11 @@ export class CompletionSender {
     if (basis !== undefined) return this.requests.makeRoom({ ...model, ...free }, () => false);
     this.#stopContradicted(place);
     const { uri } = place.document;
-    return this.requests.makeRoom(
-      { ...model, ...free },
-      (request) => request.uri !== uri || request.basis !== undefined,
-    );
+    const wanted = { ...model, ...free };
+    if (!this.requests.makeRoom(wanted, (request) => request.uri !== uri || request.basis !== undefined)) return false;
+    // This request takes one of them.
+    if (this.requests.freeSlots(wanted) <= 1) this.#deps.yieldSlot?.(model.ref);
+    return true;
   }
 
   /** @param model the one that gets the request. Its answer is for the model of the place. */

@@ -136,12 +136,22 @@ export class RequestEngine<R extends ModelRequest> {
    *
    * @returns whether a request can be sent.
    */
-  makeRoom({ ref, slots = Number.POSITIVE_INFINITY }: CompletionModel, mayStop: (request: R) => boolean): boolean {
-    const running = [...this.#running].filter(({ request, stopped }) => request.model.ref === ref && !stopped);
-    const excess = Math.max(0, running.length - slots + 1);
-    const stoppable = running.filter(({ request }) => mayStop(request)).slice(0, excess);
+  makeRoom(model: CompletionModel, mayStop: (request: R) => boolean): boolean {
+    const excess = Math.max(0, 1 - this.freeSlots(model));
+    const stoppable = this.#ofModel(model.ref)
+      .filter(({ request }) => mayStop(request))
+      .slice(0, excess);
     for (const { stop } of stoppable) stop();
     return stoppable.length === excess;
+  }
+
+  /** The slots of a model's server that these requests leave. */
+  freeSlots({ ref, slots = Number.POSITIVE_INFINITY }: CompletionModel): number {
+    return slots - this.#ofModel(ref).length;
+  }
+
+  #ofModel(ref: string): readonly RunningRequest<R>[] {
+    return [...this.#running].filter(({ request, stopped }) => request.model.ref === ref && !stopped);
   }
 
   /** Stops the requests of a model, as far as they may be stopped. */

@@ -61,10 +61,8 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       context: context.source,
       log: (line) => log.info(line),
       warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
-      fill: ({ ref, slots }) => {
-        if (slots !== undefined) nextEdits.yieldSlot(ref);
-        return fillWith(models, models.registry?.find(ref), transport);
-      },
+      fill: ({ ref }) => fillWith(models, models.registry?.find(ref), transport),
+      yieldSlot: (ref) => nextEdits.yieldSlot(ref),
     }),
   );
   own(anyEvent(own, models.onDidChange, onDidChangeSettings, excluded.onDidChange)(() => suggester.reconsider()));

@@ -238,12 +238,12 @@ export async function modelsAt(
   }
 }
 
-/** The largest window of the models that a running Ollama has in memory; 0: it has none. */
+/** The smallest window of the models that a running Ollama has in memory; 0: it has none. */
 export function loadedWindow(
   { api, baseURL }: Pick<ProviderPreset, 'api' | 'baseURL'>,
   transport: Transport,
 ): Promise<number> {
-  return new ServedWindows(transport).largestLoaded(endpointAt(api, baseURL), new AbortController().signal);
+  return new ServedWindows(transport).smallestLoaded(endpointAt(api, baseURL), new AbortController().signal);
 }
 
 function endpointAt(format: ProviderPreset['api'], baseURL: string) {

@@ -80,7 +80,7 @@ export async function setUpLocalModels(
 
 /**
  * The form of an Ollama that the user or the system has started, with the window that fits the machine. Its own is often
- * 4,096, which is too small for an agent. A larger one that it has stays.
+ * 4,096, which is too small for an agent. It stays if all models in its memory have at least that window.
  */
 export async function withForeignWindow(form: ProviderForm, transport: Transport): Promise<ProviderForm> {
   const window = foreignWindow(planLocalModels(await readMachine(), 'ollama', vscode.env.shell).window);

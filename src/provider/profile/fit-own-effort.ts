@@ -18,13 +18,14 @@ const EFFORT = { responses: 'reasoning', messages: 'output_config' } as const;
 const ENCRYPTED = 'reasoning.encrypted_content';
 
 /**
- * The reasoning of a body that the client wrote for this format, for a model that the catalog lists: the nearest effort
- * that the model has, and nothing if it does not reason. Returns the same object if nothing changes.
+ * The reasoning of a body that the client wrote for this format: the nearest effort that the model has, as far as the
+ * catalog, the server or the rules know them, and nothing if the catalog knows that it does not reason. Returns the same
+ * object if nothing changes.
  */
 export function fitOwnEffort(model: Model, rules: Rules, body: JsonObject): JsonObject {
-  const { effort: known, endpoint } = model;
-  if (known === undefined) return body;
-  if (!model.reasoning) return withoutReasoning(body);
+  const { effort: known, endpoint, served } = model;
+  if (known === undefined && served?.think === undefined && rules.efforts === undefined) return body;
+  if (known !== undefined && !model.reasoning) return withoutReasoning(body);
   const levels = effortLevels(model, rules) ?? [];
   if (levels.length === 0) return body;
   if (endpoint.format === 'chat-completions') {
