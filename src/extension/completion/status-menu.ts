@@ -6,19 +6,36 @@ import { translate } from '../error-text.ts';
 import { type CommandItem, commandItem, SEPARATOR, setupItems, setupText } from '../setup/setup-menu.ts';
 import { type CompletionStatusDeps, problemText } from './status.ts';
 
-export interface StatusMenuDeps extends Omit<CompletionStatusDeps, 'onDidChange'> {
+export interface StatusMenuDeps extends CompletionStatusDeps {
   /** Entries about other extensions that complete code. */
   readonly competitors: () => Promise<readonly CommandItem[]>;
 }
 
-/** The menu of the status bar item. Entries that need attention come first. */
+/**
+ * The menu of the status bar item. Entries that need attention come first. If it is opened while the models are being
+ * read, it shows what can be done with them as soon as they are known.
+ */
 export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
-  const items = statusItems(deps);
-  const competitors = await deps.competitors();
-  const chosen = await vscode.window.showQuickPick([...competitors, ...items], {
-    title: vscode.l10n.t('Svc completions'),
-    placeHolder: menuHeading(deps),
+  const isLoading = deps.setup().kind === 'loading';
+  const picker = vscode.window.createQuickPick<CommandItem>();
+  picker.title = vscode.l10n.t('Svc completions');
+  const draw = async () => {
+    const competitors = await deps.competitors();
+    picker.placeholder = menuHeading(deps);
+    picker.items = [...competitors, ...statusItems(deps)];
+  };
+  const changes = isLoading ? deps.onDidChange(draw) : undefined;
+  await draw();
+  const chosen = await new Promise<CommandItem | undefined>((resolve) => {
+    picker.onDidAccept(() => {
+      resolve(picker.activeItems[0] ?? picker.selectedItems[0]);
+      picker.hide();
+    });
+    picker.onDidHide(() => resolve(undefined));
+    picker.show();
   });
+  changes?.dispose();
+  picker.dispose();
   await chosen?.run?.();
 }
 
