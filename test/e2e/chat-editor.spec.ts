@@ -150,6 +150,8 @@ describe('chat commands in the editor', () => {
       harness.write('part.txt', `${TWELVE.join('\n')}\n`);
       harness.answer(answerWith(...answers.map((text) => ({ text: [text] }))));
       await openFile(harness.page, 'part.txt');
+      // VS Code reads a file that is open again when it was changed on disk, which would move the selection.
+      for (const line of ['line 3', 'line 4']) await view(line).first().waitFor();
       await harness.page.keyboard.press('ControlOrMeta+Home');
       for (const key of ['ArrowDown', 'ArrowDown', 'Shift+ArrowDown', 'Shift+ArrowDown']) {
         await harness.page.keyboard.press(key);
