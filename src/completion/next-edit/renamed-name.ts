@@ -42,7 +42,7 @@ function findRest(edit: FinishedEdit): readonly FoundEdit[] {
     if (inEdit || !text.includes(old)) continue;
     const tokens = splitLine(text, comment);
     for (const { start, index } of plainTokens(tokens, old)) {
-      if (at < first || at >= end || !isPlainUse(tokens, index)) return [];
+      if (at < first || at >= end || found.length === MAX_PLACES || !isPlainUse(tokens, index)) return [];
       const { uri, path } = document;
       const range = { start: { line: at, character: start }, end: { line: at, character: start + old.length } };
       const title = { kind: 'rename', name } as const;
@@ -56,7 +56,7 @@ function findRest(edit: FinishedEdit): readonly FoundEdit[] {
     }
   }
   // The name was there before: the places may mean the other one.
-  return written > places || found.length > MAX_PLACES ? [] : found;
+  return written > places ? [] : found;
 }
 
 /** The name that was replaced at several places, and nowhere in the lines by another one. */

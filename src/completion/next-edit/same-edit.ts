@@ -9,9 +9,9 @@ import type { FinishedEdit, NextEditSource } from './next-edit.ts';
 /** Places that are offered after one edit. */
 const MAX_PLACES = 100;
 /** Identical code at more places than this is a habit of the language, not a copy. */
-const MAX_COPIES = 20;
+export const MAX_COPIES = 20;
 /** Earlier edits that the last one is compared with. */
-const COMPARED = 4;
+export const COMPARED = 4;
 
 /**
  * The same edit at the other places in the file where the same code is: after the user made it at two places, or changed

@@ -6,11 +6,8 @@ import type { FoundEdit } from './edit-checks.ts';
 import type { HistoryEdit } from './edit-history.ts';
 import { isName, MAX_LINE, splitLine } from './line-tokens.ts';
 import type { FinishedEdit, NextEditSource } from './next-edit.ts';
+import { COMPARED, MAX_COPIES } from './same-edit.ts';
 
-/** Identical lines at more places than this are a habit of the language, not a copy. */
-const MAX_COPIES = 20;
-/** Earlier edits that the last one is compared with. */
-const COMPARED = 4;
 /** Different names that make lines a copy, not a coincidence. */
 const NAMES = 3;
 
