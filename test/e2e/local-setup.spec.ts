@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../host/wait-until.ts';
-import { findNotification, screenshot } from '../host/workbench.ts';
+import { findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -107,8 +107,10 @@ describe('local models from zero', () => {
   it('local models: a server that is used gets a window for an agent', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
+    await page.locator('.statusbar-item', { hasText: /^\s*Svc$/ }).click();
+    await rows.filter({ hasText: 'Turn completions off' }).waitFor();
+    // The open menu follows the file.
     writeFileSync(file, '{}');
-    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
     await rows.filter({ hasText: 'Use a model on this machine…' }).click();
     await rows.filter({ hasText: /Ollama, \d models?\. Use it/ }).click();
     await waitUntil(
@@ -116,6 +118,8 @@ describe('local models from zero', () => {
       () => readFileSync(file, 'utf8'),
       (text) => /"num_ctx": (?:8192|16384)\b/.test(text),
     );
+    const chat = await webviewFrame(page, '.composer textarea');
+    await chat.locator('.composer textarea:focus').waitFor();
   });
 
   it('local models: for a server that runs already, its models get a window', async () => {

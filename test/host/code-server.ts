@@ -121,6 +121,8 @@ const CALM_SETTINGS = {
   'extensions.ignoreRecommendations': true,
   'git.openRepositoryInParentFolders': 'never',
   'window.commandCenter': false,
+  // Each server that a test starts would have a notification of its own, some seconds later.
+  'remote.autoForwardPorts': false,
 };
 
 export async function startCodeServer(options: CodeServerOptions = {}): Promise<CodeServer> {

@@ -12,6 +12,9 @@ const PRINTED_FILES = /^requests|svc\.svc/;
 const PRINTED = 12;
 const PRINTED_WIDTH = 200;
 
+/** Begins the printed description of a window, before the title of the test. */
+export const SHOWN = 'window of the failed test: ';
+
 /** What a failed test can show: files by their name, or undefined if there are none. */
 type Evidence = () => Readonly<Record<string, string>>;
 
@@ -75,7 +78,7 @@ export async function reportFailure(title: string): Promise<void> {
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) }).catch(() => undefined);
     const described = await describeWindow(page);
     write(`window-${index + 1}.txt`, described);
-    print(described);
+    print(`${SHOWN}${title}\n${described}`);
   }
   print(`see ${folder}`);
 }

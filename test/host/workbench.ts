@@ -11,6 +11,9 @@ export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 /** A key that is pressed while the focus moves opens nothing, so it is pressed again. The test's time limit applies. */
 export const OPENS_WITHIN_MS = 5000;
 
+/** A list that has not shown a row until then was opened before the row existed. A search may take seconds. */
+const LISTED_WITHIN_MS = 15_000;
+
 /** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
 export const WITHIN_MS = 60_000;
 
@@ -90,8 +93,9 @@ export async function workbenchReady(page: Page): Promise<void> {
 
 /**
  * Opens the palette or Quick Open, types, and clicks a row. An editor or a view that was opened a moment ago may
- * still be taking the focus, which closes it: then it is opened again. A list that was open before may take the
- * typed text: then it is typed again. A test of the conversation checks that the extension never takes the focus
+ * still be taking the focus, which closes it: then it is opened again. So is a list without the row, because it has
+ * the commands of the moment when it was opened. A list that was open before may take the typed text: then it is typed
+ * again. A test of the conversation checks that the extension never takes the focus
  * without a request.
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
@@ -112,10 +116,13 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
       const now = widget?.querySelector<HTMLInputElement>('input.input')?.value;
       return widget?.style.display === 'none' || now !== text;
     }, typed);
-    const listed = row.waitFor().then(() => true);
-    // Its error is irrelevant if the other promise settles first.
-    listed.catch(() => undefined);
-    if (!(await Promise.race([listed, came(lost).then(() => false)]))) continue;
+    const listed = row.waitFor({ timeout: LISTED_WITHIN_MS }).then(
+      () => 'listed',
+      () => 'absent',
+    );
+    const found = await Promise.race([listed, came(lost).then(() => 'lost')]);
+    if (found === 'absent') await page.keyboard.press('Escape');
+    if (found !== 'listed') continue;
     // The list closes with a change of focus, also under the mouse.
     if (await came(row.click({ timeout: OPENS_WITHIN_MS }))) return;
   }

@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
+import { SHOWN } from '../host/failure-report.ts';
 import { ROOT, type Selection, type Suite, titles } from './suites.ts';
 
 const COUNTS = join(ROOT, 'out', 'counts');
 /** The last lines of a step that failed without a list of its failed tests. */
 const LAST_LINES = 40;
+/** The lines that are repeated of what a window showed. */
+const SHOWN_LINES = 10;
 
 /** A process that tests. */
 export interface Step {
@@ -109,8 +112,9 @@ function count(step: Step, ok: boolean, counts: string): { readonly passed: numb
   return { passed: passes, failed: ok || failures > 0 ? failures : 1 };
 }
 
-/** The part of Mocha's output that lists the failed tests, else the last lines. */
+/** What the windows of failed tests showed, then the part of Mocha's output that lists these tests, else the last lines. */
 function failuresIn(lines: readonly string[]): readonly string[] {
   const start = lines.findLastIndex((line) => /^\s+\d+ failing\b/.test(stripVTControlCharacters(line)));
-  return lines.slice(start === -1 ? -LAST_LINES : start);
+  const shown = lines.flatMap((line, at) => (line.includes(SHOWN) ? lines.slice(at, at + SHOWN_LINES) : []));
+  return [...shown, ...lines.slice(start === -1 ? -LAST_LINES : start)];
 }

@@ -12,19 +12,23 @@ export interface StatusMenuDeps extends CompletionStatusDeps {
 }
 
 /**
- * The menu of the status bar item. Entries that need attention come first. If it is opened while the models are being
- * read, it shows what can be done with them as soon as they are known.
+ * The menu of the status bar item. Entries that need attention come first. While it is open, it follows the models: what
+ * can be done with them is shown as soon as they are read, and after a change of the configuration.
  */
 export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
-  const isLoading = deps.setup().kind === 'loading';
   const picker = vscode.window.createQuickPick<CommandItem>();
   picker.title = vscode.l10n.t('Svc completions');
+  let drawn = '';
   const draw = async () => {
+    // An equal list would lose the row that the user is at.
+    const state = `${deps.setup().kind} ${deps.model()?.id}`;
+    if (state === drawn) return;
+    drawn = state;
     const competitors = await deps.competitors();
     picker.placeholder = menuHeading(deps);
     picker.items = [...competitors, ...statusItems(deps)];
   };
-  const changes = isLoading ? deps.onDidChange(draw) : undefined;
+  const changes = deps.onDidChange(draw);
   await draw();
   const chosen = await new Promise<CommandItem | undefined>((resolve) => {
     picker.onDidAccept(() => {
@@ -34,7 +38,7 @@ export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
     picker.onDidHide(() => resolve(undefined));
     picker.show();
   });
-  changes?.dispose();
+  changes.dispose();
   picker.dispose();
   await chosen?.run?.();
 }

@@ -105,7 +105,12 @@ export class Day {
       this.#notified ? 'a notification' : 'no notification',
       async () => (await page.locator('.statusbar-item .codicon-bell-dot').count()) > 0,
       (seen) => seen === this.#notified,
-    );
+    ).catch(async (error: Error) => {
+      if (this.#notified) throw error;
+      await page.locator('.statusbar-item .codicon-bell-dot').click();
+      const texts = await page.locator('.notification-list-item').allInnerTexts();
+      throw new Error(`${error.message}\nThe notifications: ${texts.join(' | ')}`);
+    });
     const dialogs = await page.locator('.monaco-dialog-box').allInnerTexts();
     assert.equal(dialogs.length, after.dialog ? 1 : 0, `dialogs: ${dialogs.join()}`);
     const found = problems();

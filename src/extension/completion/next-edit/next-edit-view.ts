@@ -99,10 +99,11 @@ export class NextEditView implements vscode.Disposable {
     this.#presented = this.#present();
     const { setContext } = this.#deps;
     this.#arm();
-    const { presented } = { presented: this.#presented };
+    const presented = this.#presented;
+    // Its commands exist when the edit is seen.
+    setContext('svc.nextEdit.visible', presented !== undefined && !presented.native);
     if (presented === undefined || presented.native) this.#deps.decorations.clear();
     else this.#draw(presented);
-    setContext('svc.nextEdit.visible', presented !== undefined && !presented.native);
     this.#refreshNative(presented);
     if (before?.edit !== presented?.edit || before?.target.kind !== presented?.target.kind) this.#changed.fire();
   }
