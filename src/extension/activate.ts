@@ -58,12 +58,14 @@ export function activate(context: vscode.ExtensionContext): void {
 
   const converse = converseWith(models, transport.for('chat'));
   const answered = () => contextKeys.set('svc.chatAnswered', true);
-  own(registerChat({ context, models, transport: transport.for('web'), converse, log, excluded, answered }));
+  const chat = own(
+    registerChat({ context, models, transport: transport.for('web'), converse, log, excluded, answered }),
+  );
   own(registerLanguageModels(models, converseWith(models, transport.for('extensions'))));
 
   own(registerGateway({ context, keys, log, contextKeys, reports }));
 
-  own(registerModelPickers(models));
+  own(registerModelPickers(models, chat.listed));
   own(registerConfigurationCommands(models, keys));
   own(
     registerProviderCommands({

@@ -82,7 +82,8 @@ describe('ChatSurface', () => {
       show: async () => undefined,
       showHistory: async () => undefined,
       focused: () => undefined,
-      returnFocus: () => undefined,
+      left: () => undefined,
+      listed: (open) => open(),
       ignored: () => assert.fail('a message was not understood'),
       failed,
     };

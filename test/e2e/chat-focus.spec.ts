@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setText, typeInto } from '../host/person.ts';
+import { inPage, setText, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import { openFile, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
+import {
+  came,
+  OPENS_WITHIN_MS,
+  openFile,
+  runCommand,
+  screenshot,
+  typeInList,
+  webviewFrame,
+} from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
@@ -71,6 +79,7 @@ describe('focus of the chat and of its lists', () => {
       'the button of the model': button(/Large/),
       'the button of the tools': button('Choose tools'),
       'the button of attachments': button('Attach'),
+      '“Choose Chat Model”': command('Svc: Choose Chat Model'),
       '“Show Conversations”': command('Svc: Show Conversations'),
       '“Choose Tools”': command('Svc: Choose Tools'),
       '“Manage Permissions”': command('Svc: Manage Permissions'),
@@ -94,6 +103,7 @@ describe('focus of the chat and of its lists', () => {
     for (const [name, open] of [
       ['a model', button(/Large/)],
       ['tools', button('Choose tools')],
+      ['a model by “Choose Chat Model”', command('Svc: Choose Chat Model')],
     ] as const) {
       it(`chat: text typed after ${name} was chosen is in the message`, async () => {
         const frame = await harness.newConversation();
@@ -104,16 +114,85 @@ describe('focus of the chat and of its lists', () => {
       });
     }
 
-    it('chat: a list that was opened from an editor leaves the focus there', async () => {
-      await openFile(harness.page, 'receipt.ts');
-      await harness.newConversation();
-      // Another editor: VS Code does not report that the active one gets the focus.
-      await openFile(harness.page, 'basket.ts');
-      await close(command('Svc: Choose Tools'), 'Escape');
-      await list().waitFor({ state: 'hidden' });
-      await harness.page.keyboard.type('// typed in the editor');
-      await harness.page.locator('.view-line', { hasText: '// typed in the editor' }).waitFor();
-      await harness.page.keyboard.press('ControlOrMeta+Z');
+    for (const [name, way, enter] of [
+      ['“Choose Tools”', 'another file was opened', () => openFile(harness.page, 'basket.ts')],
+      // VS Code does not report that the active editor gets the focus.
+      ['“Choose Tools”', 'a key has moved the focus to the active editor', () => focusEditors(harness.page)],
+      ['“Choose Chat Model”', 'a key has moved the focus to the active editor', () => focusEditors(harness.page)],
+    ] as const) {
+      it(`chat: the list of ${name} leaves the focus in the editor after ${way}`, async () => {
+        await openFile(harness.page, 'receipt.ts');
+        const frame = await harness.newConversation();
+        await enter();
+        await harness.page.locator('.monaco-editor.focused').waitFor();
+        await waitUntil(
+          'the chat to have lost the focus',
+          () => inPage(frame, 'no text or element shows it', () => document.hasFocus()),
+          (focused) => !focused,
+        );
+        await close(OPENED[name] ?? assert.fail(name), 'Escape');
+        await list().waitFor({ state: 'hidden' });
+        await harness.page.keyboard.type('// typed in the editor');
+        await harness.page.locator('.view-line', { hasText: '// typed in the editor' }).waitFor();
+        await harness.page.keyboard.press('ControlOrMeta+Z');
+      });
+    }
+  });
+
+  /** Opened by its button in the chat. */
+  describe('the list of models', () => {
+    const row = (text: string) => harness.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
+    const titled = (text: string) => harness.page.locator('.quick-input-title', { hasText: text });
+    const opened = async () => {
+      const frame = await harness.newConversation();
+      await frame.getByRole('button', { name: /Large/ }).click();
+      await row('up/small').waitFor();
+      return frame;
+    };
+    const press = async (name: string, action: string) => {
+      await row(name).hover();
+      await row(name).locator(`.action-label[aria-label="${action}"]`).click();
+    };
+    const formHasCaret = async () => (await webviewFrame(harness.page, '#baseURL')).locator('#name:focus').waitFor();
+    const closeForm = () => runCommand(harness.page, 'View: Close Editor');
+
+    it('model list: a hidden model can be shown again, and the caret is then in the message', async () => {
+      const frame = await opened();
+      await press('up/small', 'Hide this model');
+      await row('up/small').waitFor({ state: 'detached' });
+      await screenshot(harness.page, 'chat/model-hidden');
+      await row('Show hidden models (1)').click();
+      await titled('Hidden models').waitFor();
+      await screenshot(harness.page, 'chat/hidden-models');
+      await harness.page.keyboard.press('Escape');
+      await waitForCaret(harness.page, frame);
+      await frame.getByRole('button', { name: /Large/ }).click();
+      await row('Show hidden models (1)').click();
+      await titled('Hidden models').waitFor();
+      await row('up/small').click();
+      await harness.page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click();
+      await titled('Model for chat').waitFor();
+      await row('up/small').waitFor();
+      assert.equal(await row('Show hidden models').count(), 0);
+      await harness.page.keyboard.press('Escape');
+      await waitForCaret(harness.page, frame);
+      await typeMessage(harness.page, frame, 'next');
+    });
+
+    it('model list: its pencil opens the provider of the model, which keeps the focus', async () => {
+      await opened();
+      await press('up/small', 'Edit the provider');
+      await formHasCaret();
+      await screenshot(harness.page, 'chat/model-edit');
+      await closeForm();
+    });
+
+    it('model list: “Add a provider…” opens the form, which keeps the focus', async () => {
+      await opened();
+      await row('Add a provider…').click();
+      await formHasCaret();
+      await screenshot(harness.page, 'chat/model-add');
+      await closeForm();
     });
   });
 
@@ -134,7 +213,10 @@ describe('focus of the chat and of its lists', () => {
       const widget = harness.page.locator('.quick-input-widget');
       await row('..').waitFor();
       await setText(widget.locator('input.input'), path, 'VS Code completes a path while it is typed');
-      await widget.getByRole('button', { name: 'OK' }).click();
+      // A press while VS Code reads the folder has no effect.
+      const ok = widget.getByRole('button', { name: 'OK' });
+      do await came(ok.click({ timeout: OPENS_WITHIN_MS }));
+      while (!(await came(ok.waitFor({ state: 'hidden', timeout: OPENS_WITHIN_MS }))));
     };
 
     it('conversation list: renames, pins and deletes after confirmation, and closes the deleted conversation', async () => {

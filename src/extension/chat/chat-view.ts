@@ -9,6 +9,7 @@ import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
 import { showError } from '../foreign-text.ts';
 import { workspaceId } from '../models/editor-models.ts';
+import { MOVES_FOCUS } from '../moves-focus.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { ChatParts } from './chat-parts.ts';
 import type { ChatViewDeps } from './chat-view-deps.ts';
@@ -44,8 +45,10 @@ export class ChatView
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
-  /** The surface that has the focus, or had it last, unless the user was in an editor or a terminal since then. */
+  /** The surface that has the focus, or had it last, unless the user was in another part of VS Code since then. */
   #lastFocused: Surface | undefined;
+  /** Lists that are open. */
+  #lists = 0;
   #reportedNotSaved = false;
 
   constructor(deps: ChatViewDeps) {
@@ -90,21 +93,33 @@ export class ChatView
 
   /** Runs a chat command. */
   async run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
-    const result = await this.#commands[name](args);
-    if (LISTS.has(name)) this.returnFocus();
-    return result;
+    const command = () => this.#commands[name](args);
+    return LISTS.has(name) ? this.listed(command) : command();
   }
 
   focused(surface: Surface): void {
     this.#lastFocused = surface;
   }
 
+  left(surface: Surface): void {
+    // A list that a key has opened has the focus until it is closed.
+    if (this.#lists === 0 && this.#lastFocused === surface) this.#lastFocused = undefined;
+  }
+
   /**
-   * The input has the focus again if the user was in the chat before a list was opened. VS Code focuses the editors when
-   * a list is closed, because it does not know which element of a webview had the focus.
+   * Opens a list. Afterwards, the input has the focus again if the user was in the chat before: VS Code focuses the
+   * editors, because it does not know which element of a webview had the focus.
    */
-  returnFocus(): void {
-    this.#lastFocused?.focusInput();
+  async listed(open: () => Promise<unknown>): Promise<unknown> {
+    this.#lists += 1;
+    try {
+      const result = await open();
+      // A message of the page may run a command that opens the list.
+      if (this.#lists === 1 && result !== MOVES_FOCUS) this.#lastFocused?.focusInput();
+      return result;
+    } finally {
+      this.#lists -= 1;
+    }
   }
 
   /** Focuses the input of the side bar, which is shown or about to be. @param early its text goes into the input. */

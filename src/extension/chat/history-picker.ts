@@ -5,7 +5,7 @@ import { shortTime, type TimeGroup, timeGroup } from '../../chat/history/time-gr
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
 import { ask, showError, withoutIcons } from '../foreign-text.ts';
-import { quickInputButton } from '../quick-input-button.ts';
+import { choiceIn, quickInputButton } from '../quick-input.ts';
 import type { Conversations } from './conversations.ts';
 import { decodeContent } from './tools/file-text.ts';
 
@@ -56,11 +56,8 @@ function choose(conversations: Conversations, workspace: string, query: string):
   const search = () => {
     searching = refresh();
   };
-  return new Promise((resolve) => {
-    const finish = (choice: Choice | undefined) => {
-      resolve(choice);
-      picker.dispose();
-    };
+  search();
+  return choiceIn<Choice>(picker, (finish) => {
     picker.onDidChangeValue(search);
     picker.onDidTriggerItemButton(({ item: { listed }, button }) => {
       if (listed) finish({ act: button, listed, query: picker.value });
@@ -72,9 +69,6 @@ function choose(conversations: Conversations, workspace: string, query: string):
       const { listed } = active ?? picker.items.find((item) => item.listed) ?? {};
       finish(listed && { open: listed.id });
     });
-    picker.onDidHide(() => finish(undefined));
-    picker.show();
-    search();
   });
 }
 

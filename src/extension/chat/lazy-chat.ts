@@ -6,7 +6,7 @@ import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contribution
 import { EarlyInput } from './early-input.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
-export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
+export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<ChatView, 'listed'> {
   let loaded: Promise<ChatView> | undefined;
   const load = async () => new (await import('./chat-view.ts')).ChatView(chatViewDeps(deps));
   const chat = () => {
@@ -33,7 +33,7 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
   const tabs: vscode.WebviewPanelSerializer = {
     deserializeWebviewPanel: async (panel, state) => (await chat()).deserializeWebviewPanel(panel, state),
   };
-  return vscode.Disposable.from(
+  const registered = vscode.Disposable.from(
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
     vscode.commands.registerCommand('svc.chat.open', () => openForTyping(async () => undefined)),
@@ -49,6 +49,10 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable {
     watchTerminals(),
     { dispose: () => void loaded?.then((part) => part.dispose()) },
   );
+  return {
+    listed: async (open) => (loaded === undefined ? open() : (await loaded).listed(open)),
+    dispose: () => registered.dispose(),
+  };
 }
 
 /** Offered only for problems, to avoid a light bulb on every line, and not preferred, so that auto-fix ignores it. */

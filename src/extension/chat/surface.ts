@@ -7,7 +7,6 @@ import type { ChatSession } from '../../chat/session/session.ts';
 import { type FromPage, parseFromPage } from '../../protocol/chat/from-page.ts';
 import { PageFeed } from '../../protocol/chat/page-feed.ts';
 import type { ContextChip, ModelView, ToPage } from '../../protocol/chat/page-messages.ts';
-import { MOVES_FOCUS } from '../moves-focus.ts';
 import { type Conversations, type OpenConversation, withMessage } from './conversations.ts';
 import type {
   AnswerTopic,
@@ -50,8 +49,10 @@ export interface SurfaceOwner {
   readonly showHistory: (surface: Surface) => Promise<void>;
   /** The page of the surface got the focus. */
   readonly focused: (surface: Surface) => void;
-  /** A list was closed. The next keys belong to the surface from which the user opened it, if it was one. */
-  readonly returnFocus: () => void;
+  /** A key of the user has moved the focus from the page of the surface to another part of VS Code. */
+  readonly left: (surface: Surface) => void;
+  /** Opens a list. The next keys after it belong to the surface from which the user opened it, if it was one. */
+  readonly listed: (open: () => Promise<unknown>) => Promise<unknown>;
   /** The page sent an unknown message. */
   readonly ignored: () => void;
   /** Shows an error to the user. */
@@ -222,9 +223,8 @@ export class Surface implements TopicPage {
     }
     const opensList = OPENS_LIST.has(message.type);
     if (opensList) this.#owner.focused(this);
-    this.#handle(message)
-      .then((result) => opensList && result !== MOVES_FOCUS && this.#owner.returnFocus())
-      .catch((error: unknown) => this.#owner.failed(error));
+    const handle = () => this.#handle(message);
+    (opensList ? this.#owner.listed(handle) : handle()).catch((error: unknown) => this.#owner.failed(error));
   }
 
   async #handle(message: FromPage): Promise<unknown> {
@@ -237,6 +237,8 @@ export class Surface implements TopicPage {
         return this.#feed.snapshot();
       case 'focused':
         return this.#owner.focused(this);
+      case 'left':
+        return this.#owner.left(this);
       case 'carry-out-plan':
         return session.send({ text: CARRY_OUT_PLAN });
       case 'regenerate':

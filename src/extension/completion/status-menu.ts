@@ -3,6 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import { isLanguageEnabled } from '../../completion/trigger/trigger.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { translate } from '../error-text.ts';
+import { choiceIn } from '../quick-input.ts';
 import { type CommandItem, commandItem, SEPARATOR, setupItems, setupText } from '../setup/setup-menu.ts';
 import { type CompletionStatusDeps, problemText } from './status.ts';
 
@@ -30,16 +31,10 @@ export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
   };
   const changes = deps.onDidChange(draw);
   await draw();
-  const chosen = await new Promise<CommandItem | undefined>((resolve) => {
-    picker.onDidAccept(() => {
-      resolve(picker.activeItems[0] ?? picker.selectedItems[0]);
-      picker.hide();
-    });
-    picker.onDidHide(() => resolve(undefined));
-    picker.show();
-  });
+  const chosen = await choiceIn<CommandItem>(picker, (finish) =>
+    picker.onDidAccept(() => finish(picker.activeItems[0] ?? picker.selectedItems[0])),
+  );
   changes.dispose();
-  picker.dispose();
   await chosen?.run?.();
 }
 

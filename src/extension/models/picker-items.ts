@@ -11,7 +11,7 @@ import {
 import { isCodeModel } from '../../catalog/model-selection.ts';
 import { translate } from '../error-text.ts';
 import { withoutIcons } from '../foreign-text.ts';
-import { quickInputButton } from '../quick-input-button.ts';
+import { quickInputButton } from '../quick-input.ts';
 import type { ModelUse } from './editor-models.ts';
 
 export interface ModelItem extends vscode.QuickPickItem {

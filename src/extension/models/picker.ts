@@ -1,20 +1,26 @@
 import * as vscode from 'vscode';
-import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
 import { isCodeModel } from '../../catalog/model-selection.ts';
-import { showInformation } from '../foreign-text.ts';
+import { showInformation, withoutIcons } from '../foreign-text.ts';
 import { MOVES_FOCUS } from '../moves-focus.ts';
+import { choiceIn } from '../quick-input.ts';
 import type { Models, ModelUse } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
 
-export function registerModelPickers(models: Models): vscode.Disposable {
+/** @param listed opens a list that is about the chat. */
+export function registerModelPickers(
+  models: Models,
+  listed: (open: () => Promise<unknown>) => Promise<unknown>,
+): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.commands.registerCommand('svc.model.pick', () => pickChatModel(models)),
-    vscode.commands.registerCommand('svc.model.pickVariant', async () => {
-      const model = models.chat;
-      if (model) await pickVariant(models, model);
-    }),
+    vscode.commands.registerCommand('svc.model.pick', () => listed(() => pickChatModel(models))),
+    vscode.commands.registerCommand('svc.model.pickVariant', () =>
+      listed(async () => {
+        const model = models.chat;
+        if (model) await pickVariant(models, model);
+      }),
+    ),
     vscode.commands.registerCommand('svc.completion.pickModel', async () => {
       const model = await pick(models, 'completion');
       if (model === undefined || model === MOVES_FOCUS) return;
@@ -70,25 +76,20 @@ async function pick(models: Models, use: ModelUse): Promise<Choice> {
   // The chat gets the focus when its list is closed: a click elsewhere does not close it.
   picker.ignoreFocusOut = use === 'chat';
   const draw = () => fillPicker(picker, models, use);
-  const disposables = new DisposableStore();
-  let movesFocus = false;
-  disposables.add(
-    picker,
-    models.onDidChange(draw),
-    picker.onDidTriggerItemButton(async ({ item, button }) => {
-      if (item.model && (await press(models, item.model, button)) === 'leave') {
-        movesFocus = true;
-        picker.hide();
-      } else draw();
-    }),
-  );
+  const changes = models.onDidChange(draw);
   draw();
-  try {
-    const choice = await chosenIn(picker, models);
-    return movesFocus ? MOVES_FOCUS : choice;
-  } finally {
-    disposables.dispose();
-  }
+  const choice = await choiceIn<ModelItem | typeof MOVES_FOCUS>(picker, (finish) => {
+    picker.onDidTriggerItemButton(async ({ item, button }) => {
+      if (item.model && (await press(models, item.model, button)) === 'leave') finish(MOVES_FOCUS);
+      else draw();
+    });
+    // VS Code names selected items by their index in the list that it shows. If the list has just been drawn again,
+    // that index is another model here, and `activeItems` has the focused one.
+    picker.onDidAccept(() => finish(picker.activeItems[0] ?? picker.selectedItems[0]));
+  });
+  changes.dispose();
+  if (choice === undefined || choice === MOVES_FOCUS) return choice;
+  return choice.run === undefined ? choice.model : follow(models, use, choice.run);
 }
 
 function pickerTitle(use: ModelUse): string {
@@ -148,26 +149,10 @@ function shownOf({ label, description, detail, buttons }: ModelItem): string {
   return JSON.stringify([label, description, detail, buttons?.map(({ tooltip }) => tooltip)]);
 }
 
-function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Choice> {
-  return new Promise((resolve) => {
-    picker.onDidAccept(() => {
-      // VS Code names selected items by their index in the list that it shows. If the list has just been drawn again,
-      // that index is another model here, and `activeItems` has the focused one.
-      const item = picker.activeItems[0] ?? picker.selectedItems[0];
-      const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-      resolve(item?.run === undefined ? item?.model : closed.then(() => follow(models, item.run)));
-      picker.hide();
-      close();
-    });
-    picker.onDidHide(() => resolve(undefined));
-    picker.show();
-  });
-}
-
 /** Does what an item stands for that is no model. */
-async function follow(models: Models, run: ModelItem['run']): Promise<Choice> {
-  if (run === 'show-hidden') await showHidden(models);
-  if (run !== 'add-provider') return undefined;
+async function follow(models: Models, use: ModelUse, run: NonNullable<ModelItem['run']>): Promise<Choice> {
+  // One of those that are shown again may be the model that the user looks for.
+  if (run === 'show-hidden') return (await showHidden(models)) ? pick(models, use) : undefined;
   void vscode.commands.executeCommand('svc.provider.add');
   return MOVES_FOCUS;
 }
@@ -189,11 +174,15 @@ async function press(models: Models, model: Model, button: vscode.QuickInputButt
   }
 }
 
-async function showHidden(models: Models): Promise<void> {
-  const chosen = await vscode.window.showQuickPick([...models.hidden], {
+/** @returns whether models are shown again. */
+async function showHidden(models: Models): Promise<boolean> {
+  const items = models.hidden.map((ref) => ({ label: withoutIcons(ref), ref }));
+  const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Hidden models'),
     placeHolder: vscode.l10n.t('Choose models to show again'),
     canPickMany: true,
+    ignoreFocusOut: true,
   });
-  for (const ref of chosen ?? []) await models.hide(ref, false);
+  for (const { ref } of chosen ?? []) await models.hide(ref, false);
+  return chosen !== undefined && chosen.length > 0;
 }

@@ -5,6 +5,7 @@ import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-for
 import type { FoundServer } from '../../protocol/provider-dialog.ts';
 import { globalFile } from '../configuration/files.ts';
 import { withoutIcons } from '../foreign-text.ts';
+import { choiceIn } from '../quick-input.ts';
 import type { ProviderDialogDeps } from './dialog.ts';
 import { hasProgram, openTerminal, shellReady } from './local-terminal.ts';
 import { findServers } from './provider-draft.ts';
@@ -40,11 +41,7 @@ export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | 
   pick.ignoreFocusOut = true;
   let again: NodeJS.Timeout | undefined;
   let installer: vscode.Terminal | undefined;
-  return new Promise((resolve) => {
-    const finish = (choice: LocalChoice) => {
-      resolve(choice);
-      pick.hide();
-    };
+  return choiceIn<LocalChoice>(pick, (finish) => {
     const look = async (why: 'first' | 'again' | 'background') => {
       clearTimeout(again);
       if (why !== 'background') {
@@ -95,10 +92,7 @@ export function pickLocalModel(deps: ProviderDialogDeps): Promise<LocalChoice | 
       listeners.dispose();
       clearTimeout(again);
       closing.abort();
-      pick.dispose();
-      resolve(undefined);
     });
-    pick.show();
     void look('first');
   });
 }

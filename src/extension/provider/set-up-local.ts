@@ -16,6 +16,7 @@ import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { globalFile } from '../configuration/files.ts';
 import { errorText } from '../error-text.ts';
 import { showError, showInformation, showProgress, withoutIcons } from '../foreign-text.ts';
+import { choiceIn, quickInputButton } from '../quick-input.ts';
 import type { ProviderDialogDeps } from './dialog.ts';
 import { saveModel, saveProvider } from './edit-provider.ts';
 import { openTerminal, shellReady } from './local-terminal.ts';
@@ -105,9 +106,9 @@ function choose(
   const pick = vscode.window.createQuickPick<Item>();
   pick.canSelectMany = true;
   pick.ignoreFocusOut = true;
-  const other = { iconPath: new vscode.ThemeIcon('arrow-swap'), tooltip: t('Use the other program') };
-  const copy = { iconPath: new vscode.ThemeIcon('copy'), tooltip: t('Copy the commands') };
-  const address = { iconPath: new vscode.ThemeIcon('edit'), tooltip: t('Enter an address…') };
+  const other = quickInputButton('arrow-swap', t('Use the other program'));
+  const copy = quickInputButton('copy', t('Copy the commands'));
+  const address = quickInputButton('edit', t('Enter an address…'));
   pick.buttons = programs.length > 1 ? [other, copy, address] : [copy, address];
   let plan: LocalPlan;
   const draw = (program: LocalProgram) => {
@@ -119,24 +120,18 @@ function choose(
     pick.selectedItems = pick.items;
   };
   draw(programs[0] ?? 'ollama');
-  return new Promise((resolve) => {
+  return choiceIn<Chosen>(pick, (finish) => {
     pick.onDidTriggerButton((button) => {
       if (button === other) draw(plan.program === 'ollama' ? 'llamacpp' : 'ollama');
       else if (button === address) {
-        pick.hide();
+        finish(undefined);
         enterAddress();
       } else void vscode.env.clipboard.writeText(pick.items.map(({ detail }) => detail).join('\n'));
     });
     pick.onDidAccept(() => {
       const models = pick.selectedItems.flatMap(({ model }) => model ?? []);
-      resolve({ plan, models, starts: pick.selectedItems.some(({ model }) => model === undefined) });
-      pick.hide();
+      finish({ plan, models, starts: pick.selectedItems.some(({ model }) => model === undefined) });
     });
-    pick.onDidHide(() => {
-      pick.dispose();
-      resolve(undefined);
-    });
-    pick.show();
   });
 }
 

@@ -12,6 +12,7 @@ const plain = z.object({
   type: z.enum([
     'resync',
     'focused',
+    'left',
     'stop',
     'continue',
     'compact',

@@ -143,7 +143,12 @@ export function Composer() {
   );
 }
 
-/** VS Code focuses the page and no element of it. The input then gets the focus, unless text is selected. */
+/**
+ * VS Code focuses the page and no element of it. The input then gets the focus, unless text is selected.
+ *
+ * The host is told when a key moves the focus elsewhere, unless it opens the palette: its command may be about the chat.
+ * A page does not know what got the focus, and a click in an editor is seen by the host.
+ */
 function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null }): void {
   const { link } = usePanel();
   useLayoutEffect(() => {
@@ -152,10 +157,30 @@ function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null })
       if (document.activeElement !== document.body || getSelection()?.isCollapsed === false) return;
       input.current?.focus({ preventScroll: true });
     };
+    let pressed: KeyboardEvent | undefined;
+    const press = (event: KeyboardEvent) => {
+      pressed = event;
+    };
+    const blur = ({ timeStamp }: FocusEvent) => {
+      if (!pressed || timeStamp - pressed.timeStamp > MOVES_WITHIN_MS || opensPalette(pressed)) return;
+      link.post({ type: 'left' });
+    };
     if (document.hasFocus()) focus();
-    window.addEventListener('focus', focus);
-    return () => window.removeEventListener('focus', focus);
+    const removed = new AbortController();
+    const { signal } = removed;
+    window.addEventListener('focus', focus, { signal });
+    window.addEventListener('blur', blur, { signal });
+    window.addEventListener('keydown', press, { capture: true, signal });
+    return () => removed.abort();
   }, []);
+}
+
+/** VS Code gets a key from the page and moves the focus: usually at once, on a busy machine later. */
+const MOVES_WITHIN_MS = 2000;
+
+/** The keys of the palette in VS Code. */
+function opensPalette({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): boolean {
+  return key === 'F1' || (shiftKey && (ctrlKey || metaKey) && key.toLowerCase() === 'p');
 }
 
 /** Up in an empty input shows the messages that were sent, the last one first; Down goes back. */

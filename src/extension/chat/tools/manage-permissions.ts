@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { EFFECTS, type Effect } from '../../../chat/permissions/permission-rules.ts';
 import { parseRule, RULE_KINDS } from '../../../chat/permissions/rule-syntax.ts';
 import { withoutIcons } from '../../foreign-text.ts';
+import { choiceIn, quickInputButton } from '../../quick-input.ts';
 import type { StoredRules } from './stored-rules.ts';
 
 /** The rules of the conversation that is shown. */
@@ -30,34 +31,21 @@ export async function managePermissions(
     picker.items = ruleItems(stored, conversation?.rules ?? []);
   };
   show();
-  const accepted = new Promise<boolean>((resolve) => {
+  const adds = await choiceIn<true>(picker, (finish) => {
     picker.onDidTriggerItemButton(async ({ item, button }) => {
       if (button === USE_EVERYWHERE && item.rule !== undefined) await stored.add('allow', item.rule);
       await revoke(item, stored, conversation);
       show();
     });
     picker.onDidAccept(() => {
-      const [active] = picker.activeItems;
-      if (active?.rule !== undefined) return;
-      resolve(true);
-      picker.hide();
+      if (picker.activeItems[0]?.rule === undefined) finish(true);
     });
-    picker.onDidHide(() => resolve(false));
   });
-  picker.show();
-  const adds = await accepted;
-  picker.dispose();
   if (adds) await addRule(stored);
 }
 
-const REVOKE: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('trash'),
-  tooltip: vscode.l10n.t('Revoke'),
-};
-const USE_EVERYWHERE: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('globe'),
-  tooltip: vscode.l10n.t('Allow in All Workspaces'),
-};
+const REVOKE = quickInputButton('trash', vscode.l10n.t('Revoke'));
+const USE_EVERYWHERE = quickInputButton('globe', vscode.l10n.t('Allow in All Workspaces'));
 
 function ruleItems(stored: StoredRules, conversation: readonly string[]): readonly RuleItem[] {
   const everywhere = stored.everywhere();

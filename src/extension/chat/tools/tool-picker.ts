@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { disabledTools, MAX_TOOLS, offeredTools, toolGroups, toolTokens } from '../../../chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { withoutIcons } from '../../foreign-text.ts';
+import { choiceIn } from '../../quick-input.ts';
 import { editorTools } from './editor-tools.ts';
 import { changingTools, harmlessTools, type ToolPlaces } from './own-tools.ts';
 
@@ -57,18 +58,10 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
     picker.title = vscode.l10n.t('Tools ({0} of at most {1}, about {2} tokens)', selected.size, MAX_TOOLS, shown);
   };
   count();
-  return new Promise((resolve) => {
-    picker.onDidChangeSelection(count);
-    picker.onDidAccept(() => {
-      resolve(new Set(picker.selectedItems.flatMap(({ tool }) => tool ?? [])));
-      picker.hide();
-    });
-    picker.onDidHide(() => {
-      resolve(undefined);
-      picker.dispose();
-    });
-    picker.show();
-  });
+  picker.onDidChangeSelection(count);
+  return choiceIn(picker, (finish) =>
+    picker.onDidAccept(() => finish(new Set(picker.selectedItems.flatMap(({ tool }) => tool ?? [])))),
+  );
 }
 
 function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
