@@ -104,3 +104,8 @@ const TITLES: Readonly<Record<AttachmentKind, string>> = {
 export function attachmentChip({ text: _text, media: _media, ...chip }: Attachment): Attachment {
   return chip;
 }
+
+/** The path of an attached file without its lines. */
+export function attachedPath({ detail, label }: Pick<Attachment, 'detail' | 'label'>): string {
+  return (detail ?? label).replace(/:\d+-\d+$/, '');
+}

@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 import { type MessageText, type SvcError, withProviderName } from '../wire/errors/svc-error.ts';
 
-/** Translates a text into the display language of VS Code. Values, such as a provider's message, are not translated. */
+/**
+ * Translates a text into the display language of VS Code. Values, such as a provider's message, are not translated. The
+ * marks of code are removed: lists, dialogs, notifications and tooltips show no Markdown.
+ */
 export function translate({ template, values }: MessageText): string {
-  return vscode.l10n.t(template, ...values);
+  return vscode.l10n.t(template, ...values).replaceAll('`', '');
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundle, faults, shownTexts } from '../../scripts/localization.ts';
+import { bundle, errorTemplates, faults, shownTexts } from '../../scripts/localization.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MANIFEST = readFileSync(join(ROOT, 'package.json'), 'utf8');
@@ -25,6 +25,14 @@ describe('localization', () => {
   it('localization: each text is in the bundle and in German, with the same placeholders', () => {
     assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.json')), []);
     assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.de.json')), []);
+  });
+
+  it('localization: texts of the editor have no marks of code, which dialogs and lists show as they are', () => {
+    // The editor removes them from errors (`translate`), which the terminal and the API show too.
+    const errors = new Set(errorTemplates());
+    const marked = texts.filter((text) => text.includes('`') && !errors.has(text));
+    // VS Code renders this one as Markdown.
+    assert.deepEqual(marked, ['Adds the command `svc`']);
   });
 
   it('localization: each text of the manifest exists in both languages', () => {

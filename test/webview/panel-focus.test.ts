@@ -124,6 +124,25 @@ describe('keys after a control of the chat page was pressed', () => {
     await panel.page.locator('.composer textarea:focus').waitFor();
   });
 
+  it('chat page: the open file has one chip when it is attached', async () => {
+    await panel.tell(...(STATES.composer ?? []));
+    const chip = panel.page.locator('.composer .chip', { hasText: 'basket.ts:3-9' });
+    const attached = {
+      id: 'a',
+      kind: 'selection' as const,
+      label: 'basket.ts:3-9',
+      detail: 'src/basket.ts:3-9',
+      tokens: 120,
+    };
+    for (const attachments of [[attached], []] as const) {
+      await panel.tell({ type: 'draft', attachments });
+      await panel.page
+        .getByRole('button', { name: 'Remove basket.ts:3-9' })
+        .waitFor(attachments.length > 0 ? {} : { state: 'detached' });
+      assert.equal(await chip.count(), 1);
+    }
+  });
+
   it('chat page: Escape closes an edit of a message, and the input has the focus', async () => {
     await panel.tell(...TALK);
     await press(['Edit message'], 'Enter');

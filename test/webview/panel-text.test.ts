@@ -273,11 +273,14 @@ describe('text of an answer', () => {
 
   it('controls that turn text around are shown in reasoning and errors', async () => {
     const turned = 'a\u202eb';
+    const text = { template: 'Set `limit.output` of {0}.', values: ['`m`'] };
     const error = {
       errorType: 'upstream_error',
       status: 500,
       title: 'The provider failed',
       message: turned,
+      advice: 'Set `limit.output` of `m`.',
+      adviceText: text,
       action: 'retry',
     } as const;
     await panel.tell(
@@ -290,7 +293,11 @@ describe('text of an answer', () => {
     );
     await panel.page.locator('.reasoning summary').click();
     assert.equal(await panel.page.locator('.reasoning .plain').innerText(), 'a⟨U+202E⟩b');
-    assert.equal(await panel.page.locator('.card.error p').first().innerText(), 'a⟨U+202E⟩b');
+    // A card renders no Markdown.
+    assert.deepEqual(await panel.page.locator('.card.error p').allInnerTexts(), [
+      'a⟨U+202E⟩b',
+      'Set limit.output of m.',
+    ]);
   });
 
   it('token count: is visible at the default width of the side bar', async () => {

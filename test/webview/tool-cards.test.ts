@@ -53,6 +53,21 @@ describe('tool cards of the chat page', () => {
     assert.deepEqual(await panel.sentMessages('preview'), [{ type: 'preview', call: 'call_1' }]);
   });
 
+  it('tool card: its state is at the right end, also below the title', async () => {
+    const { change } = textChange('src/a-file-name.ts', 'a\n', 'b\n');
+    await show(tool('c1', WAITING, { name: 'edit_file', action: { type: 'changes', changes: [change] } }));
+    const box = async (selector: string) => (await cards().locator(selector).boundingBox()) ?? assert.fail(selector);
+    const below = new Set<boolean>();
+    for (const width of [420, 285, 240]) {
+      await panel.page.setViewportSize({ width, height: 600 });
+      const [head, state, verb] = [await box('.head'), await box('.head > .figures'), await box('.verb')];
+      const rest = head.x + head.width - state.x - state.width;
+      assert.ok(rest >= 0 && rest < 12, `${rest} pixels at the right, in a panel of ${width}`);
+      below.add(state.y > verb.y + verb.height / 2);
+    }
+    assert.equal(below.size, 2, 'one of the panels is so narrow that the state is below');
+  });
+
   it('tool card: cuts the name of the file in a narrow panel, and nothing covers it', async () => {
     const narrow = await host.open({ width: 200 });
     const change = textChange('src/a-long-name-of-a-file.ts', 'a\n', 'b\n').change;
@@ -142,9 +157,9 @@ describe('tool cards of the chat page', () => {
   const results: readonly [name: string, state: ToolState, shown: RegExp, failed: boolean][] = [
     ['a failed command', { type: 'done', output: 'x', exitCode: 2, ms: 3200 }, /exit code 2 · 3\.2 s/, true],
     ['a command', { type: 'done', output: 'x', exitCode: 0, ms: 12_000 }, /npm test\s*12 s/, false],
-    ['a failed call', { type: 'done', output: 'x', failed: true, ms: 5 }, /failed$/, true],
+    ['a failed call', { type: 'done', output: 'x', failed: true, ms: 5 }, /Failed$/, true],
     ['a denied call', { type: 'denied', reason: '' }, /Denied$/, false],
-    ['a stopped call', { type: 'stopped', unstarted: true }, /not started$/, false],
+    ['a stopped call', { type: 'stopped', unstarted: true }, /Not started$/, false],
   ];
   for (const [name, result, shown, failed] of results) {
     it(`tool card: shows the result of ${name} in one line`, async () => {

@@ -1,4 +1,4 @@
-import type { Attachment } from '../../chat/attachment.ts';
+import { type Attachment, attachedPath } from '../../chat/attachment.ts';
 import type { AnswerOptions } from '../../chat/message-parts.ts';
 import { expandCommand, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
@@ -84,9 +84,4 @@ export async function withContext(sources: MessageSources, outgoing: Outgoing): 
 /** The names by which a message may mention an attachment. */
 function attachmentNames({ kind, label, detail }: Attachment): readonly string[] {
   return [kind, label, ...(detail === undefined ? [] : [detail])];
-}
-
-/** The path of an attached file without its lines. */
-function attachedPath({ detail, label }: Attachment): string {
-  return (detail ?? label).replace(/:\d+-\d+$/, '');
 }

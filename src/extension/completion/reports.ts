@@ -142,7 +142,7 @@ function usageLines({ requests, failed, inputTokens, outputTokens, estimated, ac
 function costLines({ cost, hour, costPerAcceptedCharacter: perCharacter }: UsageCounts): readonly string[] {
   const { t } = vscode.l10n;
   if (cost === undefined)
-    return [t('Cost: unknown, because a model has no price. Set `cost` of the model in svc.jsonc.')];
+    return [t('Cost: unknown, because a model has no price. Set “cost” of the model in svc.jsonc.')];
   return [
     t('Cost: {0}, of which {1} in the last hour', dollars(cost), dollars(Math.min(hour, cost))),
     ...(perCharacter === undefined ? [] : [t('Cost per 1,000 accepted characters: {0}', dollars(perCharacter * 1000))]),

@@ -1,4 +1,4 @@
-import type { Attachment, AttachmentKind } from '../../chat/attachment.ts';
+import { type Attachment, type AttachmentKind, attachedPath } from '../../chat/attachment.ts';
 import { showUnseen } from '../../chat/tools/visible-text.ts';
 import { Icon } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
@@ -58,10 +58,11 @@ function Hidden({ count }: { count: number | undefined }) {
   );
 }
 
-/** Chips that are sent with each message. A press switches one off or on. */
+/** Chips that are sent with each message. A press switches one off or on. An open file that is attached is sent once. */
 export function ContextChips() {
   const { link, state } = usePanel();
-  const chips = state.contextChips.value;
+  const attached = new Set(state.attachments.value.map(attachedPath));
+  const chips = state.contextChips.value.filter((chip) => chip.kind !== 'editor' || !attached.has(attachedPath(chip)));
   if (chips.length === 0) return null;
   return (
     <ul class="chips context" aria-label={t('Sent with each message')}>

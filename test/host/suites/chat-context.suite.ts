@@ -144,6 +144,11 @@ describe('what is sent with each message', () => {
     editor.selection = new vscode.Selection(0, 0, 1, 5);
     await until('main.ts:1-2');
     assert.equal((await context.attachments())[0]?.text, 'const first = 1;\nconst');
+    // A whole line: no character of the second one is selected.
+    editor.selection = new vscode.Selection(0, 0, 1, 0);
+    await until('main.ts:1-1');
+    editor.selection = new vscode.Selection(0, 0, 1, 5);
+    await until('main.ts:1-2');
     assert.match(await context.instructions([]), /Instructions of the user from AGENTS\.md:\nRoot rules\./);
     await context.handle({ type: 'toggle-context', chip: 'AGENTS.md' });
     await context.handle({ type: 'toggle-context', chip: 'editor' });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { translate } from '../../../src/extension/error-text.ts';
 import { escapeMarkdown, markdownCode, withoutIcons, withoutLinks } from '../../../src/extension/foreign-text.ts';
 
 /** The form that VS Code makes a link of in a notification: `linkedText.ts`, `LINK_REGEX`. */
@@ -19,6 +20,11 @@ describe('foreign texts in VS Code', () => {
 
   it('notification: a text without a link is not changed', () => {
     for (const text of ['Model [large] (8k) failed: f(a)[0]', 'a]b(c)', '[x]']) assert.equal(withoutLinks(text), text);
+  });
+
+  it('notification: an error has no marks of code, which would be shown', () => {
+    const text = { template: 'Set `{0}` of {1}.', values: ['cost', '`m`'] };
+    assert.equal(translate(text), 'Set cost of m.');
   });
 
   it('list: a name has no icon', () => assert.equal(withoutIcons('a $(check) b'), 'a $ (check) b'));

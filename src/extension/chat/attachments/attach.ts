@@ -64,7 +64,7 @@ export class Attach {
 
   range(document: vscode.TextDocument, range: vscode.Range): Attachment {
     const path = workspaceRelativePath(document.uri);
-    const lines = `${range.start.line + 1}-${range.end.line + 1}`;
+    const lines = selectedLines(range);
     return textAttachment({
       id: this.#newId(),
       kind: 'selection',
@@ -210,4 +210,10 @@ function one(attachment: Attachment | undefined): Attachment[] {
 
 function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** The first and the last line with selected text. Whole lines end at the start of the line after them. */
+export function selectedLines({ start, end }: vscode.Range): string {
+  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
+  return `${start.line + 1}-${last}`;
 }

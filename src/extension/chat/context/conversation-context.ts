@@ -4,6 +4,7 @@ import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
 import type { FromPageOf } from '../../../protocol/chat/from-page.ts';
 import type { ContextChip } from '../../../protocol/chat/page-messages.ts';
+import { selectedLines } from '../attachments/attach.ts';
 import type { ContextTopic } from '../surface-topic.ts';
 import { workspaceFile, workspaceRelativePath } from '../tools/workspace-path.ts';
 import { type InstructionFile, instructionFiles } from './instruction-files.ts';
@@ -125,7 +126,7 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
     const id = this.#deps.newId();
     const language = document.languageId;
     if (!selection.isEmpty) {
-      const lines = `${selection.start.line + 1}-${selection.end.line + 1}`;
+      const lines = selectedLines(selection);
       const text = document.getText(selection);
       return textAttachment({
         id,

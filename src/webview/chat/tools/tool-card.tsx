@@ -154,25 +154,25 @@ const SLOW_MS = 1000;
 function stateText({ state, action }: ToolPart): string {
   switch (state.type) {
     case 'receiving':
-      return t('being written');
+      return t('Being written');
     case 'waiting':
       return action?.type === 'question' ? t('Needs your answer') : t('Needs approval');
     case 'allowed':
-      return t('allowed');
+      return t('Allowed');
     case 'running':
-      return t('running');
+      return t('Running');
     case 'done':
       return doneText(state);
     case 'denied':
       return t('Denied');
     case 'stopped':
-      return state.unstarted ? t('not started') : t('stopped');
+      return state.unstarted ? t('Not started') : t('Stopped');
   }
 }
 
 function doneText(state: Extract<ToolState, { type: 'done' }>): string {
   const { exitCode, ms = 0 } = state;
   const time = exitCode !== undefined || ms >= SLOW_MS ? t('{0} s', secondsText(ms)) : '';
-  const result = exitCode === undefined ? (state.failed ? t('failed') : '') : t('exit code {0}', exitCode);
+  const result = exitCode === undefined ? (state.failed ? t('Failed') : '') : t('exit code {0}', exitCode);
   return [exitCode === 0 ? '' : result, time].filter(Boolean).join(' · ');
 }

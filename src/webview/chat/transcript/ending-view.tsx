@@ -165,9 +165,9 @@ function cardAction(error: ErrorCard): { readonly label: string; readonly messag
   return { label: t('Set the key of {0}', providerName), message: { type: 'set-key', provider } };
 }
 
-/** Characters of a provider that reverse the text are shown. */
+/** Without the marks of code, which a card does not render. Characters of a provider that reverse the text are shown. */
 function translated(text: MessageText | undefined, english: string): string {
-  return showControls(text === undefined ? english : t(text.template, ...text.values));
+  return showControls(text === undefined ? english : t(text.template, ...text.values)).replaceAll('`', '');
 }
 
 function ErrorCardView({ message, error, last }: { message: Message; error: ErrorCard; last: boolean }) {
