@@ -82,12 +82,14 @@ export async function deaths({ server }: FleetOptions): Promise<readonly Figure[
       }
       const usd = (spent + 10) / 100;
       const least = kind === 'busy' && mode === 'hard' ? 0.75 : 0.97;
+      // The requests of the killed one may be missing: its last rows were not sent.
+      const most = mode === 'soft' ? 1.1 : 1;
       const waits = mode === 'soft' ? '16 seconds later' : 'without waiting';
       return {
         what: `one of two gateways killed when it is ${kind}, and not started again, ${mode} budget of 1 USD: spent in total ${waits}`,
         measured: `${usd.toFixed(2)} USD`,
-        wanted: `${least.toFixed(2)} to 1.00 USD`,
-        holds: usd <= 1 && usd >= least,
+        wanted: `${least.toFixed(2)} to ${most.toFixed(2)} USD`,
+        holds: usd <= most && usd >= least,
       };
     });
   }
