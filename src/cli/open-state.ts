@@ -14,7 +14,7 @@ import { type Io, UsageError } from './io.ts';
 export async function withState<T>(io: Io, work: (state: StateAdmin) => Promise<T>): Promise<T> {
   const settings = await loadSettings(terminalInput(io));
   requireManaged(settings);
-  const state = await openAdmin(io, settings.gateway.state?.secret.reveal());
+  const state = await openAdmin(io, settings.gateway);
   try {
     return await work(state);
   } finally {
@@ -22,10 +22,10 @@ export async function withState<T>(io: Io, work: (state: StateAdmin) => Promise<
   }
 }
 
-async function openAdmin(io: Io, postgres: string | undefined): Promise<StateAdmin> {
-  if (postgres !== undefined) {
+async function openAdmin(io: Io, { state, statePasswordCommand }: GatewaySettings): Promise<StateAdmin> {
+  if (state !== undefined) {
     const { openPostgres } = await import('../gateway/postgres/open-postgres.ts');
-    return openPostgres(postgres);
+    return openPostgres(state.secret.reveal(), statePasswordCommand);
   }
   const database = await openState(stateFile(io));
   return sqliteAdmin(database, undefined, () => database.close());
@@ -55,7 +55,8 @@ export async function copyState(io: Io, from: string, to: string): Promise<void>
   const file = source === undefined ? from : to;
   const { connectPostgres } = await import('../gateway/postgres/open-postgres.ts');
   const { copyToPostgres, copyToSqlite } = await import('../gateway/postgres/copy-state.ts');
-  const connection = await connectPostgres(address);
+  const named = address === settings.gateway.state?.secret.reveal();
+  const connection = await connectPostgres(address, named ? settings.gateway.statePasswordCommand : undefined);
   const database = await openState(file === 'sqlite' ? stateFile(io) : path.resolve(io.cwd, file));
   try {
     if (source === undefined) await copyToPostgres(database, connection);
@@ -122,6 +123,7 @@ async function openStored(io: Io, current: () => GatewaySettings, log: Log): Pro
     const { describeServer } = await import('../gateway/postgres/postgres-address.ts');
     const shared = await openReplica({
       url: currentAddress(settings.state, () => current().state, describeServer),
+      passwordCommand: () => current().statePasswordCommand,
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { focusedElements } from '../host/failure-report.ts';
 import { inElement } from '../host/person.ts';
+import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
@@ -100,6 +101,7 @@ describe('input of the chat in the editor', () => {
     harness.answer(answerWith({ text: ['See `src/basket.ts:3`.'] }));
     const frame = await harness.send('Where?');
     await frame.getByRole('link', { name: 'src/basket.ts:3' }).click();
+    await harness.page.locator('.tab.active[data-resource-name="basket.ts"]').waitFor();
     await harness.page.locator('.statusbar-item', { hasText: 'Ln 3' }).waitFor();
   });
 
@@ -223,7 +225,8 @@ describe('input of the chat in the editor', () => {
     await extensionReady(harness.page);
     await runCommand(harness.page, 'Svc: Open Chat');
     const restored = await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
-    assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is @selection ');
+    const draft = () => restored.locator('.composer textarea').inputValue();
+    await waitUntil('the draft in the input', draft, (text) => text === 'What is @selection ');
     assert.match(await sent(restored), /A receipt as plain text/);
   });
 });

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { docPicture } from '../host/doc-pictures.ts';
 import { typeInto } from '../host/person.ts';
-import { openFile, pickTyped, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
+import { findNotification, openFile, pickTyped, runCommand, typeInList, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
+  focusEditors,
   newConversation,
   openList,
   pausedAnswer,
@@ -44,10 +45,7 @@ describe('a conversation in the editor', () => {
     const frame = await harness.send('Hi');
     await waitForAnswerEnd(frame);
     assert.match(await frame.locator('.message.assistant .markdown').innerText(), /Hello there\./);
-    assert.match(
-      await frame.locator('.message.assistant .figures').last().innerText(),
-      /Large · 11 in, 7 out · \$0\.0001/,
-    );
+    await frame.locator('.message.assistant .figures', { hasText: /Large · 11 in, 7 out · \$0\.0001/ }).waitFor();
     await harness.send('And?');
     await frame.locator('.message.assistant[aria-busy="false"]').nth(1).waitFor();
     assert.match(harness.lastBody(), /Hello there\..*And\?/);
@@ -91,6 +89,7 @@ describe('a conversation in the editor', () => {
     const rows = harness.page.locator('.quick-input-list .monaco-list-row');
     // A heading such as "recently used" is text of the row that it stands on.
     const moveView = rows.filter({ has: harness.page.getByText('View: Move View', { exact: true }) });
+    await focusEditors(harness.page);
     await pickTyped(harness.page, 'F1', '>View: Move View', moveView);
     await rows.filter({ hasText: /^Chat.*Side Bar \/ Svc/ }).click();
     await rows.filter({ hasText: /^New Secondary Side Bar Entry/ }).click();
@@ -140,6 +139,8 @@ describe('a conversation in the editor', () => {
     await harness.page.keyboard.type('three');
     await harness.page.locator('.view-line', { hasText: 'one two three' }).waitFor();
     await runCommand(harness.page, 'File: Save');
+    // VS Code would ask about a file that is being saved.
+    await harness.page.locator('.tab.active:not(.dirty)[data-resource-name="focus.txt"]').waitFor();
     await runCommand(harness.page, 'View: Close Editor');
   });
 
@@ -277,8 +278,7 @@ describe('a conversation in the editor', () => {
       await second.locator('.quick-input-list .monaco-list-row', { hasText: 'Edit in two windows' }).click();
       const other = await webviewFrame(second, '.tool.asking');
       await other.getByRole('button', { name: 'Allow once' }).click();
-      await runCommand(second, 'Notifications: Show Notifications');
-      await second.getByText('This call waits in another window.').first().waitFor();
+      await findNotification(second, 'This call waits in another window.');
       assert.equal(shared(), 'The old line.\n');
       await frame.getByRole('button', { name: 'Allow once' }).click();
       await frame.locator('.markdown', { hasText: 'Changed once.' }).waitFor();

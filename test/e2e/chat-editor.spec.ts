@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import { openFile, runCommand, screenshot, typeInList, webviewFrame } from '../host/workbench.ts';
+import {
+  actUntil,
+  findNotification,
+  openFile,
+  runCommand,
+  screenshot,
+  typeInList,
+  webviewFrame,
+} from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
@@ -57,12 +65,13 @@ describe('chat commands in the editor', () => {
     await complete(frame, '@term', '@terminal');
     await frame.getByRole('button', { name: 'Attach' }).click();
     await row('Changes in Git').click();
-    // Under its test driver VS Code keeps notifications in their center.
-    await runCommand(harness.page, 'Notifications: Show Notifications');
-    const said = harness.page.locator('.notifications-center .notification-list-item-message');
-    await said.filter({ hasText: 'There are no problems to attach.' }).waitFor();
-    await said.filter({ hasText: 'No terminal output is available' }).waitFor();
-    await said.filter({ hasText: 'There are no changes in Git to attach.' }).waitFor();
+    for (const text of [
+      'There are no problems to attach.',
+      'No terminal output is available',
+      'There are no changes in Git to attach.',
+    ]) {
+      await findNotification(harness.page, text);
+    }
     assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
     await runCommand(harness.page, 'Notifications: Clear All Notifications');
   });
@@ -163,6 +172,9 @@ describe('chat commands in the editor', () => {
       await typeInList(harness.page, text);
       await harness.page.keyboard.press('Enter');
     }
+    /** The key is known some time after the change is drawn: VS Code is told where the cursor is. */
+    const decide = (key: 'Alt+Enter' | 'Shift+Alt+Enter') =>
+      actUntil(harness.page, () => harness.page.keyboard.press(key), lens('Accept'), true);
     const part = () => readFileSync(join(harness.workspace, 'part.txt'), 'utf8');
     const changed = (text: string) => `${TWELVE.toSpliced(2, 2, text).join('\n')}\n`;
     const saved = (text: string) => waitUntil('the saved file to be changed', part, (content) => content === text);
@@ -174,8 +186,7 @@ describe('chat commands in the editor', () => {
       assert.match(harness.lastBody(), /line 2\\n<selection>line 3\\nline 4<\/selection>[\s\S]*Change: Make it short/);
       assert.equal(part(), `${TWELVE.join('\n')}\n`);
       await screenshot(harness.page, 'edit-selection');
-      await harness.page.keyboard.press('Alt+Enter');
-      await lens('Accept').waitFor({ state: 'detached' });
+      await decide('Alt+Enter');
       await saved(changed('only this'));
     });
 
@@ -189,7 +200,7 @@ describe('chat commands in the editor', () => {
       await view('second answer').waitFor();
       assert.match(harness.lastBody(), /first answer.*Change: Shorter/);
       assert.equal(await view('first answer').count(), 0);
-      await harness.page.keyboard.press('Shift+Alt+Enter');
+      await decide('Shift+Alt+Enter');
       await view('line 3').waitFor();
       await lens('Reject').waitFor({ state: 'detached' });
       await saved(`${TWELVE.join('\n')}\n`);
@@ -199,28 +210,24 @@ describe('chat commands in the editor', () => {
       await change('<think>\nHm.\n</think>\n\nHere is the text:\n\n~~~text\nonly this\n~~~\n\nI made it short.');
       await lens('Accept').waitFor();
       await view('only this').waitFor();
-      await harness.page.keyboard.press('Alt+Enter');
-      await lens('Accept').waitFor({ state: 'detached' });
+      await decide('Alt+Enter');
       await saved(changed('only this'));
     });
 
     it('edit selection: an answer without code changes nothing and is shown', async () => {
       await change('The lines are already short; nothing to change.');
-      const { page } = harness;
-      // Its toast needs a focused window; the list of notifications contains it immediately.
-      await page.locator('.statusbar-item', { has: page.locator('.codicon-bell-dot') }).waitFor();
-      await runCommand(page, 'Notifications: Show Notifications');
-      await page.locator('.notifications-center', { hasText: 'The lines are already short' }).waitFor();
+      await findNotification(harness.page, 'The lines are already short');
       assert.equal(await lens('Accept').count(), 0);
       assert.equal(part(), `${TWELVE.join('\n')}\n`);
-      await runCommand(page, 'Notifications: Clear All Notifications');
+      await runCommand(harness.page, 'Notifications: Clear All Notifications');
     });
 
     it('edit selection: Escape cancels the request', async () => {
       const { answer, resume } = pausedAnswer({ text: ['too', ' late'] });
       await change('x');
       await lens('Accept').waitFor();
-      await harness.page.keyboard.press('Alt+Enter');
+      await decide('Alt+Enter');
+      await saved(changed('x'));
       harness.answer(answer);
       await instruct('Svc: Change Selection…', 'Change the selection', 'Again');
       await lens('Cancel').waitFor();

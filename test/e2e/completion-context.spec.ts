@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../host/wait-until.ts';
-import { came, OPENS_WITHIN_MS, runCommand } from '../host/workbench.ts';
+import { came, LOOK_AGAIN, OPENS_WITHIN_MS, runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 const HANGING = {
@@ -169,7 +169,7 @@ describe('completions beside language servers', () => {
 
     /** Waits until a line is one of these, without the ghost text in it. */
     async function isInFile(texts: readonly string[], timeout?: number): Promise<void> {
-      const limit = timeout === undefined ? {} : { timeout };
+      const limit = timeout === undefined ? LOOK_AGAIN : { ...LOOK_AGAIN, timeout };
       await at.page.waitForFunction(
         (wanted) => {
           const lines = [...document.querySelectorAll('.view-lines > .view-line')];

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { addEvidence, describeRequests } from '../host/failure-report.ts';
 import { inPage } from '../host/person.ts';
-import { openFile, runCommand } from '../host/workbench.ts';
+import { came, LOOK_AGAIN, OPENS_WITHIN_MS, openFile } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
+import { CLOSE_KEY } from './profile.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
 
 /** Ghost text has another class while an item of the suggest widget is previewed. */
@@ -17,6 +18,7 @@ type Pieces = readonly (string | Promise<void>)[];
 
 /** The visible ghost texts in order, without repetitions. */
 interface Seen {
+  /** Ends the observation. */
   readonly texts: () => Promise<readonly string[]>;
 }
 
@@ -122,8 +124,10 @@ export async function clear(each: CompletionHarness): Promise<void> {
 /** Waits until its tab is closed and the editor below has the focus: a late focus change would close Quick Open. */
 async function closeEditor(page: Page): Promise<void> {
   const open = await page.locator('.tab').count();
-  await runCommand(page, 'View: Revert and Close Editor');
-  await page.waitForFunction((before) => document.querySelectorAll('.tab').length < before, open);
+  const limit = { ...LOOK_AGAIN, timeout: OPENS_WITHIN_MS };
+  const closed = (before: number) => document.querySelectorAll('.tab').length < before;
+  do await page.keyboard.press(CLOSE_KEY);
+  while (!(await came(page.waitForFunction(closed, open, limit))));
   if (open > 1) await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
 }
 
@@ -149,6 +153,7 @@ async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string):
       return rule === 'equals' ? now === wanted : now !== '' && now.endsWith(wanted ?? '');
     },
     [how, text, `${ghost}`],
+    LOOK_AGAIN,
   );
 }
 
@@ -164,14 +169,21 @@ async function watch(page: Page): Promise<Seen> {
         if (text !== texts.at(-1)) texts.push(text);
       };
       look();
-      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-      Object.assign(globalThis, { ghostTexts: texts });
+      const observer = new MutationObserver(look);
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+      const finish = () => {
+        observer.disconnect();
+        return texts;
+      };
+      Object.assign(globalThis, { finishWatching: finish });
     },
     `${ghost}`,
   );
   return {
     texts: () =>
-      inPage(page, 'each text that was visible counts', () => [...Reflect.get(globalThis, 'ghostTexts')].map(String)),
+      inPage(page, 'each text that was visible counts', () =>
+        [...Reflect.get(globalThis, 'finishWatching')()].map(String),
+      ),
   };
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { tabInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import { pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { actUntil, findNotification, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { waitForCaret } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
@@ -52,9 +52,9 @@ describe('first run', () => {
   it('first run: the status item says that Svc must be set up, and its menu begins with the ways to do it', async () => {
     const item = page.locator('.statusbar-item', { hasText: 'Set up Svc' });
     await item.locator('.codicon-plug').waitFor();
-    await item.click();
     const rows = page.locator('.quick-input-list .monaco-list-row');
-    await rows.filter({ hasText: 'Add a provider…' }).waitFor();
+    // A window that was just loaded may still be moving the focus, which closes the menu.
+    await actUntil(page, () => item.click(), rows.filter({ hasText: 'Add a provider…' }));
     const labels = (await rows.locator('.label-name').allInnerTexts()).slice(0, 3).map((text) => text.trim());
     assert.deepEqual(labels, ['Add a provider…', 'Use a model on this machine…', 'Use a gateway key…']);
     await screenshot(page, 'first-run-menu');
@@ -122,13 +122,15 @@ describe('first run', () => {
     server.listen(11_434, '127.0.0.1');
     try {
       await run('Svc: Set Up a Local Model');
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Ollama, 2 models. Use it' }).waitFor();
+      const row = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'Ollama, 2 models. Use it' });
+      await row.waitFor();
       await screenshot(page, 'first-run-one-server');
       await page.keyboard.press('Enter');
       const frame = await webviewFrame(page, '.transcript .empty');
       await waitForCaret(page, frame);
       await page.keyboard.type('hello');
-      await frame.waitForFunction(() => document.querySelector('textarea')?.value === 'hello');
+      const typed = () => frame.locator('.composer textarea').inputValue();
+      await waitUntil('the typed text in the chat', typed, (text) => text === 'hello');
       assert.match(readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8'), /11434/);
     } finally {
       server.closeAllConnections();
@@ -143,10 +145,7 @@ describe('first run', () => {
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     await run('Svc: Sign Out of Everything');
-    // Its toast needs a focused window; the list of notifications contains it immediately.
-    await page.locator('.statusbar-item', { has: page.locator('.codicon-bell-dot') }).waitFor();
-    await run('Notifications: Show Notifications');
-    await page.locator('.notifications-center', { hasText: 'No key is stored.' }).waitFor();
+    await findNotification(page, 'No key is stored.');
     await runCommand(page, 'Notifications: Clear All Notifications');
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../host/wait-until.ts';
-import { findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
+import { actUntil, findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -39,10 +39,16 @@ describe('local models from zero', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Opens the menu of the status item and chooses a row. What takes the focus late closes the menu. */
+  async function openList(item: string, row: string): Promise<void> {
+    const found = page.locator('.quick-input-list .monaco-list-row', { hasText: row });
+    await actUntil(page, () => page.locator('.statusbar-item', { hasText: item }).click(), found);
+    await found.click();
+  }
+
   it('local models: after an installation the models are set up when its command has ended; the plan leads to an address', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
-    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
-    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await openList('Set up Svc', 'Use a model on this machine…');
     await rows.filter({ hasText: 'Install Ollama in the terminal' }).click();
     await waitUntil('the installer to run', () => existsSync(join(folder, 'ollama')), Boolean);
     assert.equal(await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).count(), 0);
@@ -57,8 +63,7 @@ describe('local models from zero', () => {
   it('local models: a program that is installed elsewhere is offered, without leaving the list', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     renameSync(join(folder, 'ollama'), join(folder, 'hidden'));
-    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
-    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await openList('Set up Svc', 'Use a model on this machine…');
     await rows.filter({ hasText: 'Get Ollama' }).waitFor();
     renameSync(join(folder, 'hidden'), join(folder, 'ollama'));
     await rows.filter({ hasText: 'Set up models…' }).waitFor();
@@ -69,8 +74,7 @@ describe('local models from zero', () => {
 
   it('local models: from no configuration to the first completion in three clicks, with the exact commands before', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
-    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
-    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await openList('Set up Svc', 'Use a model on this machine…');
     await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
     await screenshot(page, 'local-setup');
     const shown = await rows.allInnerTexts();
@@ -126,8 +130,7 @@ describe('local models from zero', () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     writeFileSync(file, '{}');
-    await page.locator('.statusbar-item', { hasText: 'Set up Svc' }).click();
-    await rows.filter({ hasText: 'Use a model on this machine…' }).click();
+    await openList('Set up Svc', 'Use a model on this machine…');
     await rows.filter({ hasText: 'Set up other models…' }).click();
     await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
     assert.equal(await rows.filter({ hasText: 'Start Ollama' }).count(), 0);

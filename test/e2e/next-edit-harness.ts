@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inPage } from '../host/person.ts';
+import { LOOK_AGAIN } from '../host/workbench.ts';
 import { type CompletionHarness, startCompletionHarness } from './completion-harness.ts';
 import type { VSCodeHarnessOptions } from './vscode-harness.ts';
 
@@ -76,6 +77,7 @@ export async function startNextEditHarness(
           return JSON.parse(String(wanted)).every((line: unknown, row: number) => line === true || line === now[row]);
         },
         [`${readDrawn}`, JSON.stringify(lines)],
+        LOOK_AGAIN,
       );
     },
     attached: async (text) => {
@@ -85,13 +87,18 @@ export async function startNextEditHarness(
           return now.some((line) => line.includes('{+') && line.includes(wanted));
         },
         [`${readDrawn}`, text],
+        LOOK_AGAIN,
       );
     },
     plain: async () => {
-      await page.waitForFunction((read) => {
-        const now: readonly string[] = new Function(`return (${read})()`)();
-        return now.every((line) => !line.includes('{+') && !line.includes('[-'));
-      }, `${readDrawn}`);
+      await page.waitForFunction(
+        (read) => {
+          const now: readonly string[] = new Function(`return (${read})()`)();
+          return now.every((line) => !line.includes('{+') && !line.includes('[-'));
+        },
+        `${readDrawn}`,
+        LOOK_AGAIN,
+      );
     },
     armed: async () => {
       // The button of the edit before it may still be visible.
@@ -100,7 +107,8 @@ export async function startNextEditHarness(
     },
     settles: async () => {
       const start = await inPage(page, 'times are measured in the page', () => performance.now());
-      await page.waitForFunction(([from = 0, wait = 0]) => performance.now() - from > wait, [start, SETTLED_MS]);
+      const passed = ([from = 0, wait = 0]: readonly number[]) => performance.now() - from > wait;
+      await page.waitForFunction(passed, [start, SETTLED_MS], LOOK_AGAIN);
     },
     press,
     removeFiles: () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNotification, runCommand, typeInList } from '../host/workbench.ts';
+import { actUntil, findNotification, LOOK_AGAIN, runCommand, typeInList } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
 import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
 
 const RENAME = 'let userName = 1\nprint(userName)\n';
+const STATUS = '.statusbar-item[id$="svc.completion"]';
 
 describe('settings and surroundings of next edits', () => {
   let at: NextEditHarness;
@@ -17,17 +18,21 @@ describe('settings and surroundings of next edits', () => {
   afterEach(async () => {
     await clear(at);
     at.removeFiles();
-    use({});
+    await use({});
   });
 
-  /** Settings of the workspace, which VS Code reads again at once. */
-  const use = (settings: Readonly<Record<string, unknown>>) => {
+  let uses = 0;
+  /** Settings of the workspace. They are in use when the title of the window is: VS Code is told about a changed file. */
+  const use = async (settings: Readonly<Record<string, unknown>>) => {
+    uses += 1;
+    const title = `settings ${uses}`;
     mkdirSync(join(at.vscode.workspace, '.vscode'), { recursive: true });
-    writeFileSync(join(at.vscode.workspace, '.vscode', 'settings.json'), JSON.stringify(settings));
+    const content = JSON.stringify({ ...settings, 'window.title': title });
+    writeFileSync(join(at.vscode.workspace, '.vscode', 'settings.json'), content);
+    await at.page.waitForFunction((wanted) => document.title.includes(wanted), title, LOOK_AGAIN);
   };
   const marks = () =>
     at.page.locator('.editor-instance .margin [class*="gutter"], .editor-instance .cgmr[class*="ced-"]');
-  const status = () => at.page.locator('.statusbar-item[id$="svc.completion"]');
 
   const OFF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     '`svc.nextEdit.show` is `off`': { 'svc.nextEdit.show': 'off' },
@@ -39,7 +44,7 @@ describe('settings and surroundings of next edits', () => {
   for (const [name, settings] of Object.entries(OFF)) {
     it(`next edits: are not offered if ${name}`, async () => {
       // A list of words takes Tab too.
-      use({ 'editor.wordBasedSuggestions': 'off', ...settings });
+      await use({ 'editor.wordBasedSuggestions': 'off', ...settings });
       const file = `off${Object.keys(OFF).indexOf(name)}.toy`;
       await at.openName(file, RENAME);
       await at.settles();
@@ -53,7 +58,7 @@ describe('settings and surroundings of next edits', () => {
   }
 
   it('next edits: show only a mark if `svc.nextEdit.show` is `subtle`, until the second key is pressed', async () => {
-    use({ 'svc.nextEdit.show': 'subtle' });
+    await use({ 'svc.nextEdit.show': 'subtle' });
     await at.rename('subtle.toy', RENAME, 'userId');
     await marks().first().waitFor();
     assert.deepEqual(await at.drawn(), ['let userId = 1', 'print(userName)', '']);
@@ -69,8 +74,7 @@ describe('settings and surroundings of next edits', () => {
   it('next edits: are stated by the status bar item', async () => {
     await at.rename('status.toy', RENAME, 'userId');
     await at.attached('Tab:');
-    const label = await status().getAttribute('aria-label');
-    assert.match(label ?? '', /Next edit: rename to userId/);
+    await at.page.locator(`${STATUS}[aria-label*="Next edit: rename to userId"]`).waitFor();
   });
 
   it('next edits: keep the line ends of a file with CRLF', async () => {
@@ -102,9 +106,15 @@ describe('settings and surroundings of next edits', () => {
     await at.rename('snippet.toy', `${RENAME}\n`, 'userId');
     await at.attached('Tab:');
     await at.press('ControlOrMeta+End');
-    await runCommand(at.page, 'Snippets: Insert Snippet');
-    await typeInList(at.page, 'Pair');
+    const row = at.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'Pair' });
+    // A list that was opened before VS Code has read the file lacks it.
+    const list = async () => {
+      await runCommand(at.page, 'Snippets: Insert Snippet');
+      await typeInList(at.page, 'Pair');
+    };
+    await actUntil(at.page, list, row);
     await at.press('Enter');
+    await at.page.locator('.view-line', { hasText: 'one two' }).waitFor();
     await at.type('a');
     await at.settles();
     await at.press('Tab');
@@ -137,7 +147,7 @@ describe('next edits beside those of Copilot', () => {
     await at.type('userId');
     await at.settles();
     await at.plain();
-    await at.page.locator('.statusbar-item[id$="svc.completion"]').click();
+    await at.page.locator(STATUS).click();
     await rows().filter({ hasText: 'Copilot shows next edits too' }).click();
     const notice = await findNotification(at.page, 'Copilot and Svc both show next edits');
     await notice.locator('.monaco-button', { hasText: 'Turn Off Copilot’s Next Edits' }).click();

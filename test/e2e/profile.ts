@@ -1,13 +1,20 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import type { CodeServer } from '../host/code-server.ts';
+import { type CodeServer, QUIET_SETTINGS } from '../host/code-server.ts';
 import type { WorkbenchProfile } from '../host/workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Without the name of the profile, which pictures of the documentation would show. */
 const TITLE = { 'window.title': '${dirty}${activeEditorShort}${separator}${rootName}${separator}${appName}' };
+
+/**
+ * A key for what a harness does after each test: the palette costs a second of processor time. VS Code does nothing else
+ * with it.
+ */
+export const CLOSE_KEY = 'Control+Alt+Shift+F9';
+const KEYS = [{ key: 'ctrl+alt+shift+f9', command: 'workbench.action.revertAndCloseActiveEditor' }];
 
 /** Other extensions to install. They do nothing, unless `main` names a file with their code. */
 export interface OtherExtension {
@@ -34,6 +41,8 @@ export interface ProfileOptions {
   /** The user's settings.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly extensions?: readonly InstalledExtension[];
+  /** The window draws as that of a user. */
+  readonly usual?: boolean;
 }
 
 /**
@@ -61,8 +70,13 @@ export function createProfile(server: CodeServer, root: string, options: Profile
   mkdirSync(globalStorage, { recursive: true });
   writeFileSync(
     join(folder, 'settings.json'),
-    JSON.stringify({ ...server.settings, ...TITLE, ...options.settings }, null, 2),
+    JSON.stringify(
+      { ...server.settings, ...TITLE, ...(options.usual ? {} : QUIET_SETTINGS), ...options.settings },
+      null,
+      2,
+    ),
   );
+  writeFileSync(join(folder, 'keybindings.json'), JSON.stringify(KEYS));
   const extensions = (options.extensions ?? []).map(({ id, version, folder }) => ({
     identifier: { id },
     version,

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
+import { waitUntil } from '../host/wait-until.ts';
 import {
   came,
   OPENS_WITHIN_MS,
@@ -227,10 +228,13 @@ describe('provider dialog', () => {
     await tabTo(frame, '#baseURL');
     await selectLine();
     await page.keyboard.type(`${upstream.url.replace('127.0.0.1', 'localhost')}/v1`);
+    const request = await waitUntil(
+      'a request to the new address',
+      () => upstream.requests.slice(before).find(({ headers }) => headers.host?.startsWith('localhost')),
+      (found) => found !== undefined,
+    );
+    assert.equal(request?.headers.authorization, undefined);
     await frame.locator('#select-all').waitFor();
-    const request = upstream.requests.slice(before).find(({ headers }) => headers.host?.startsWith('localhost'));
-    assert.ok(request, 'the new address was not asked');
-    assert.equal(request.headers.authorization, undefined);
     await page.keyboard.press('ControlOrMeta+S');
     await problem(frame, 'key').filter({ hasText: 'Enter it again' }).waitFor();
     await frame.locator('#key:focus').waitFor();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { sendMessage } from './chat-harness.ts';
+import { newConversation, sendMessage } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-of-the-user-0123456789';
@@ -75,6 +75,8 @@ describe('providers that refuse requests', () => {
     status = 401;
     await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
     await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again now' }).click();
+    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+    await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
     await page.keyboard.type('thing');
     await page.locator('.statusbar-item.warning-kind[aria-label*="Slow down"]:not([aria-label*="retrying"])').click();
     const first = page.locator('.quick-input-list .monaco-list-row').first();
@@ -92,8 +94,7 @@ describe('providers that refuse requests', () => {
     writeFileSync(join(harness.workspace, 'svc.jsonc'), JSON.stringify({ provider: { acme: { options } } }));
     const item = page.locator('.statusbar-item', { hasText: 'Project settings wait' });
     await item.waitFor();
-    await runCommand(page, 'Svc: New Conversation');
-    const frame = await webviewFrame(page, '.composer textarea');
+    const frame = await newConversation(page);
     await sendMessage(page, frame, 'Hello');
     await frame.locator('.markdown', { hasText: 'Hello' }).waitFor();
     assert.equal(requestsToMoved(), 0);

@@ -60,6 +60,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const profile = createProfile(server, root, {
     ...(options.settings ? { settings: options.settings } : {}),
     extensions: [...(vsix ? [vsix] : []), ...others.installed],
+    usual: vsix !== undefined,
   });
   const browser = await sharedBrowser();
   const opened = options.folders === undefined ? workspace : severalFolders(root, options.folders);

@@ -108,6 +108,7 @@ async function join(url: string, id: string): Promise<void> {
 /** A gateway with one budget in Postgres. Nothing happens in the background. */
 export class BudgetReplica {
   readonly id = randomUUID();
+  readonly #url: string;
   readonly #connection: PostgresConnection;
   readonly #store: LeaseStore;
   readonly #leases: BudgetLeases;
@@ -133,6 +134,7 @@ export class BudgetReplica {
   }
 
   private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day', unusedMs: number) {
+    this.#url = url;
     this.#connection = new PostgresConnection(url);
     this.#store = new PostgresLeases(this.#connection, this.id);
     this.#leases = new BudgetLeases({ wake: () => undefined, lostAt: () => undefined, unusedMs });
@@ -179,8 +181,14 @@ export class BudgetReplica {
     return this.#book.get('b')?.spent();
   }
 
+  /** For longer than a heartbeat may be late; its requests are those of before. */
+  async freeze(): Promise<void> {
+    this.#leases.answered(performance.now() - 20_000);
+    await query(this.#url, `UPDATE svc.replicas SET seen_at = now() - interval '20 seconds' WHERE id = '${this.id}'`);
+  }
+
   async renew(): Promise<void> {
-    this.#leases.answeredAt = performance.now();
+    this.#leases.answered(performance.now());
     const round = this.#leases.begin({ ...NONE, budgets: () => this.#book.all }, true);
     const { budgets } = await this.#store.grant({ budgets: round.requests, rates: [] });
     round.granted(budgets, performance.now());

@@ -125,6 +125,18 @@ const CALM_SETTINGS = {
   'remote.autoForwardPorts': false,
 };
 
+/**
+ * What draws again and again, or starts programs, without a use for a test. Not part of what `npm start` and a window with
+ * the package use: these have the settings of a user.
+ */
+export const QUIET_SETTINGS = {
+  'workbench.reduceMotion': 'on',
+  'editor.cursorBlinking': 'solid',
+  'editor.stickyScroll.enabled': false,
+  // Installs a list of packages from the npm registry.
+  'typescript.disableAutomaticTypeAcquisition': true,
+};
+
 export async function startCodeServer(options: CodeServerOptions = {}): Promise<CodeServer> {
   installCodeServer();
   const made = options.userDataDir === undefined ? mkdtempSync(join(tmpdir(), 'svc-host-')) : undefined;

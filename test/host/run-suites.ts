@@ -7,7 +7,7 @@ import { format } from 'node:util';
 import { runTests } from '@vscode/test-electron';
 import { allowFolder } from '../../src/config/load/allowed-folders.ts';
 import { launchChromium } from './chromium.ts';
-import { startCodeServer } from './code-server.ts';
+import { QUIET_SETTINGS, startCodeServer } from './code-server.ts';
 import { openWorkbench } from './workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -16,6 +16,17 @@ const FIXTURE = join(import.meta.dirname, 'fixtures', 'workspace');
 
 /** A workbench that never loads the tests, or hangs, must not block the command. Each line of its output is progress. */
 const SILENCE_MS = 10 * 60_000;
+
+/** The suites look at documents, not at the window: each of its parts is drawn after each change. */
+const SMALL = { width: 800, height: 400 };
+const SETTINGS = {
+  ...QUIET_SETTINGS,
+  'breadcrumbs.enabled': false,
+  'editor.minimap.enabled': false,
+  'editor.occurrencesHighlight': 'off',
+  'explorer.autoReveal': false,
+  'workbench.editor.showTabs': 'none',
+};
 
 const workspace = mkdtempSync(join(tmpdir(), 'svc-suites-'));
 cpSync(FIXTURE, workspace, { recursive: true });
@@ -52,6 +63,7 @@ async function runInBrowser(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), 'svc-suites-home-'));
   // A separate home folder: the suites must not read the developer's svc.jsonc.
   const host = await startCodeServer({
+    settings: SETTINGS,
     env: {
       HOME: home,
       XDG_CONFIG_HOME: join(home, '.config'),
@@ -68,6 +80,7 @@ async function runInBrowser(): Promise<boolean> {
         folder: workspace,
         extension: ROOT,
         tests: SUITES,
+        viewport: SMALL,
         prepare: async (page) => {
           await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => {
             timer.refresh();

@@ -17,6 +17,9 @@ const LISTED_WITHIN_MS = 15_000;
 /** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
 export const WITHIN_MS = 60_000;
 
+/** Options of a wait for a function in a page: without them it looks in each frame, for which the page makes 60 a second. */
+export const LOOK_AGAIN = { polling: 100 } as const;
+
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
   readonly folder?: string;
@@ -111,11 +114,15 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
       if (!(await came(input.waitFor({ timeout: OPENS_WITHIN_MS })))) continue;
     }
     if (!(await came(input.fill(typed, { timeout: OPENS_WITHIN_MS })))) continue;
-    const lost = page.waitForFunction((text) => {
-      const widget = document.querySelector<HTMLElement>('.quick-input-widget');
-      const now = widget?.querySelector<HTMLInputElement>('input.input')?.value;
-      return widget?.style.display === 'none' || now !== text;
-    }, typed);
+    const lost = page.waitForFunction(
+      (text) => {
+        const widget = document.querySelector<HTMLElement>('.quick-input-widget');
+        const now = widget?.querySelector<HTMLInputElement>('input.input')?.value;
+        return widget?.style.display === 'none' || now !== text;
+      },
+      typed,
+      LOOK_AGAIN,
+    );
     const listed = row.waitFor({ timeout: LISTED_WITHIN_MS }).then(
       () => 'listed',
       () => 'absent',
@@ -136,6 +143,21 @@ export function came(awaited: Promise<unknown>): Promise<boolean> {
   );
 }
 
+/**
+ * Acts until the element is there: a key has no effect before VS Code knows the context of its binding, and a list is
+ * closed when a view or an editor takes the focus late. To act again after it had its effect must not matter.
+ */
+export async function actUntil(page: Page, act: () => Promise<void>, element: Locator, gone = false): Promise<void> {
+  const state = gone ? 'hidden' : 'visible';
+  const end = Date.now() + WITHIN_MS;
+  do {
+    if (Date.now() > end) {
+      throw new Error(`Waited ${WITHIN_MS / 1000} s for ${element} (${state}).\n${await describeWindow(page)}`);
+    }
+    await act();
+  } while (!(await came(element.waitFor({ state, timeout: OPENS_WITHIN_MS }))));
+}
+
 /** Runs a command by its title with the Command Palette. */
 export async function runCommand(page: Page, title: string): Promise<void> {
   // Until the list is filtered, Enter would take a recent command; and the best match need not be the first row.
@@ -143,11 +165,15 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   const typed = `>${title}`;
   await pickTyped(page, 'F1', typed, page.locator(`${row(`="${title}`)}, ${row(`^="${title},`)}`).first());
   // Closed, or replaced by a list of the command.
-  await page.waitForFunction((text) => {
-    const widget = document.querySelector<HTMLElement>('.quick-input-widget');
-    const typedIn = widget?.querySelector<HTMLInputElement>('input.input');
-    return !widget || widget.style.display === 'none' || typedIn?.value !== text;
-  }, typed);
+  await page.waitForFunction(
+    (text) => {
+      const widget = document.querySelector<HTMLElement>('.quick-input-widget');
+      const typedIn = widget?.querySelector<HTMLInputElement>('input.input');
+      return !widget || widget.style.display === 'none' || typedIn?.value !== text;
+    },
+    typed,
+    LOOK_AGAIN,
+  );
 }
 
 /** Types into the list that is open, instead of its text. */
@@ -162,8 +188,9 @@ export async function findNotification(page: Page, text: string): Promise<Locato
   const title = 'Notifications: Show Notifications';
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
   const notification = page.locator('.notifications-center .notification-list-item', { hasText: text });
-  do await pickTyped(page, 'F1', `>${title}`, row);
-  while (!(await came(notification.waitFor({ timeout: OPENS_WITHIN_MS }))));
+  if (!(await notification.isVisible())) {
+    await actUntil(page, () => pickTyped(page, 'F1', `>${title}`, row), notification);
+  }
   return notification;
 }
 

@@ -408,6 +408,18 @@ export const gatewaySchema = z.strictObject({
     .describe(
       'Where keys and the usage ledger are: `sqlite`, or the address of a Postgres database that several gateways share, such as `postgres://svc:{env:PGPASSWORD}@db/svc`; takes effect when the gateway starts.',
     ),
+  statePasswordCommand: z
+    .array(z.string())
+    .min(1)
+    .optional()
+    .describe(
+      'A program and its arguments, without a shell. The first line that it prints is the password of the Postgres database of `state`, read for new connections: for passwords that expire, such as IAM tokens.',
+    )
+    .meta({
+      examples: [
+        ['aws', 'rds', 'generate-db-auth-token', '--hostname', 'db.example.com', '--port', '5432', '--username', 'svc'],
+      ],
+    }),
   maxStale: duration
     .optional()
     .default('15m')

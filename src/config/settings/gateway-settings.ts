@@ -36,6 +36,7 @@ export function readGateway(node: Tree | undefined, schema: z.ZodType<Parsed> = 
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: { usage: milliseconds(parsed.retention?.usage), rollup: milliseconds(parsed.retention?.rollup) },
     state: parsed.state === 'sqlite' ? undefined : credential(child(node, 'state')),
+    ...defined({ statePasswordCommand: parsed.statePasswordCommand }),
     // The limits of all requests together may be there instead.
     rateStore: typeof parsed.rates === 'string' ? parsed.rates : 'state',
     maxStale: milliseconds(parsed.maxStale),

@@ -143,6 +143,8 @@ export interface GatewaySettings extends Readonly<Pick<Gateway, 'maxBodyBytes' |
   readonly retention: LedgerRetention;
   /** Address of the Postgres database that several gateways share. Absent: a local SQLite file. */
   readonly state?: Credential | undefined;
+  /** The program, with its arguments, that prints the password of that database. */
+  readonly statePasswordCommand?: readonly string[] | undefined;
   /** Who counts rates: this process alone, or all that share a `state`. */
   readonly rateStore: 'memory' | 'state';
   /** Milliseconds for which keys are used while that database can’t be reached. */

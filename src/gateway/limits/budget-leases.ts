@@ -17,6 +17,11 @@ const AHEAD_REQUESTS = 4;
 const NEXT_MS = 30_000;
 /** Milliseconds after the last grant of the store in which leases may be spent. */
 const USABLE_MS = 600_000;
+/**
+ * Milliseconds without an answer of the store after which peers may have leases of soft budgets. If the store is not
+ * lost, this process was frozen, and uses no lease before the next answer. Less than `LATE_MS` in Postgres.
+ */
+const FROZEN_MS = 12_000;
 /** Milliseconds without a request after which peers may have the whole lease. */
 const IDLE_MS = 2_000;
 /** Milliseconds without a request after which the whole lease is returned: a process that is killed later holds nothing. */
@@ -47,8 +52,7 @@ export class BudgetLeases implements SharedBudgets {
   #changed = new Set<string>();
   /** Windows of which a peer needs more, by `windowId`. */
   inDemand: ReadonlySet<string> = new Set();
-  /** When the store answered last; of the monotonic clock. */
-  answeredAt = Number.NEGATIVE_INFINITY;
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: BudgetLeasesOptions) {
     this.#options = options;
@@ -75,7 +79,15 @@ export class BudgetLeases implements SharedBudgets {
 
   /** Whether leases may be spent: the store answered not long ago. */
   get usable(): boolean {
-    return performance.now() - this.answeredAt < (this.#options.usableMs ?? USABLE_MS);
+    const { usableMs = USABLE_MS, lostAt } = this.#options;
+    const silentMs = performance.now() - this.#answeredAt;
+    return silentMs < usableMs && (silentMs < FROZEN_MS || lostAt() !== undefined);
+  }
+
+  /** @param at when the store answered; of the monotonic clock. After a long silence, all leases are returned. */
+  answered(at: number): void {
+    if (at - this.#answeredAt > FROZEN_MS) for (const share of this.#shares.values()) share.lower();
+    this.#answeredAt = at;
   }
 
   /** All leases are lost. */
@@ -101,7 +113,7 @@ export class BudgetLeases implements SharedBudgets {
     return {
       requests: requested.map(({ request }) => request),
       granted: (grants, at) => {
-        this.answeredAt = at;
+        this.#answeredAt = at;
         const byId = new Map(requested.map((each) => [each.request.id, each]));
         for (const grant of grants) {
           const found = byId.get(grant.id);
@@ -146,6 +158,7 @@ export class BudgetLeases implements SharedBudgets {
     if (known === undefined && !wasUsed(budget)) return undefined;
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
     if (share.lowered && left > 0) return { demand: -left, needed: 0 };
+    share.lowered = false;
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const missing = (nano: number) => (nano > left ? nano - Math.max(0, left) : 0);

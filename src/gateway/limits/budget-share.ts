@@ -32,7 +32,7 @@ export class BudgetShare {
   needed = 0;
   /** The amount of all requests that wait for a grant. */
   waiting = 0;
-  /** The lease must be returned, because the budget is lower than before. */
+  /** The lease must be returned, and nothing of it may be spent. */
   lowered = false;
   /** Spent since a time of the monotonic clock. */
   recent = { nano: 0, since: performance.now() };
@@ -72,7 +72,7 @@ export class BudgetShare {
 
   left(start: number): number {
     const found = this.#windows.get(start);
-    return found === undefined || !this.#usable() ? 0 : found.granted - found.used;
+    return found === undefined || this.lowered || !this.#usable() ? 0 : found.granted - found.used;
   }
 
   spend(start: number, nano: number): void {
@@ -104,7 +104,7 @@ export class BudgetShare {
     this.#windows.clear();
   }
 
-  /** The budget is lower than before. */
+  /** The budget is lower than before, or peers may have the lease. */
   lower(): void {
     this.lowered = true;
     this.#changed();

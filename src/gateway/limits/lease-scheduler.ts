@@ -58,7 +58,7 @@ export class LeaseScheduler {
   /** The store answered a heartbeat that was sent at this time of the monotonic clock. */
   answered(at: number): void {
     if (!this.rates.usable) this.rates.forget();
-    this.budgets.answeredAt = at;
+    this.budgets.answered(at);
     this.rates.answeredAt = at;
   }
 

@@ -31,6 +31,8 @@ export interface LeaseDialect {
   readonly live: string;
   /** The leases of the process are not free: of budgets, and of the rate of the lease `l`. */
   readonly holdsBudget: string;
+  /** The process has sent no heartbeat for so long that its leases of soft budgets are free. */
+  readonly silent: string;
   holdsRate(minuteMs: number): string;
   /** Statements that let one transaction grant at a time. */
   readonly lockBudgets?: string;
@@ -115,9 +117,10 @@ function* grantBudgets(
 
 function judgeBudget(row: Row, request: BudgetRequest | undefined, processes: number) {
   if (request === undefined) return [];
-  const [spent, granted, settled, peers] = [row.spent, row.granted, row.settled, row.peers].map(Number);
-  if (spent === undefined || granted === undefined || settled === undefined || peers === undefined) return [];
-  const { id, limit, demand, needed, waiting = 0 } = request;
+  const { id, limit, demand, needed, waiting = 0, rule } = request;
+  const [spent, granted, settled] = [Number(row.spent), Number(row.granted), Number(row.settled)];
+  // A hard budget must not be exceeded, and a process that is cut off goes on with its lease.
+  const peers = Number(row.peers) - (rule.hard ? 0 : Number(row.silent));
   const left = Math.max(0, granted - settled);
   const free = Math.max(0, limit - spent - peers - left);
   const amount = demand < 0 ? Math.max(demand, -left) : grantOf(request, { free, left, processes, part: PART.budget });
@@ -132,12 +135,15 @@ function judgeBudget(row: Row, request: BudgetRequest | undefined, processes: nu
 }
 
 function readWindows(dialect: LeaseDialect): string {
+  const heldByPeers = (which: string) => `coalesce((SELECT
+      sum(CASE WHEN l.granted_nano > l.settled_nano THEN l.granted_nano - l.settled_nano ELSE 0 END)
+      FROM leases l LEFT JOIN replicas r ON r.id = l.replica
+      WHERE l.budget_window = w.id AND l.replica <> a.replica AND ${which}), 0)`;
   return `SELECT a.budget, a.start_at, w.id, w.spent_nano AS spent, coalesce(own.granted_nano, 0) AS granted,
       coalesce(own.settled_nano, 0) AS settled, ${countLive(dialect)} AS processes,
       CASE WHEN w.wanted_at > ${dialect.before(TOLD_MS)} THEN 1 ELSE 0 END AS told,
-      coalesce((SELECT sum(CASE WHEN l.granted_nano > l.settled_nano THEN l.granted_nano - l.settled_nano ELSE 0 END)
-        FROM leases l LEFT JOIN replicas r ON r.id = l.replica
-        WHERE l.budget_window = w.id AND l.replica <> a.replica AND ${dialect.holdsBudget}), 0) AS peers
+      ${heldByPeers(dialect.holdsBudget)} AS peers,
+      ${heldByPeers(`${dialect.holdsBudget} AND ${dialect.silent}`)} AS silent
     FROM ${dialect.records({ ...REPLICA, budget: 'TEXT', start_at: 'BIGINT' })} a
     JOIN budget_windows w ON w.budget = a.budget AND w.start_at = a.start_at
     LEFT JOIN leases own ON own.budget_window = w.id AND own.replica = a.replica`;

@@ -4,6 +4,7 @@ import { Unavailable } from '../servers/unavailable.ts';
 import type { SharedState } from '../shared-state.ts';
 import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import { Outbox } from './outbox.ts';
+import { PasswordCommand } from './password-command.ts';
 import { describeServer } from './postgres-address.ts';
 import { PostgresState } from './postgres-admin.ts';
 import { PostgresConnection } from './postgres-connection.ts';
@@ -14,13 +15,21 @@ import { Replica, type ReplicaInput } from './replica.ts';
 const OPEN_MS = 5_000;
 
 /** Opens the state in Postgres for commands. @throws SvcError configuration_error if it can't be used. */
-export async function openPostgres(url: string): Promise<StateAdmin> {
-  return new SqlAdmin(new PostgresState(await connectPostgres(url)));
+export async function openPostgres(url: string, password?: readonly string[]): Promise<StateAdmin> {
+  return new SqlAdmin(new PostgresState(await connectPostgres(url, password)));
 }
 
-/** A connection to a state of this release. @throws SvcError configuration_error if it can't be used. */
-export async function connectPostgres(url: string): Promise<PostgresConnection> {
-  const connection = new PostgresConnection(url, { connectMs: OPEN_MS });
+/**
+ * A connection to a state of this release.
+ *
+ * @param password the program that prints the password, with its arguments.
+ * @throws SvcError configuration_error if it can't be used.
+ */
+export async function connectPostgres(url: string, password?: readonly string[]): Promise<PostgresConnection> {
+  const connection = new PostgresConnection(url, {
+    connectMs: OPEN_MS,
+    password: new PasswordCommand(() => password),
+  });
   try {
     await migratePostgres(connection, OPEN_MS);
     return connection;
@@ -30,18 +39,24 @@ export async function connectPostgres(url: string): Promise<PostgresConnection> 
   }
 }
 
-export interface SharedStateInput extends Omit<ReplicaInput, 'outbox'> {
+export interface SharedStateInput extends Omit<ReplicaInput, 'outbox' | 'password'> {
+  /** The program that prints the password, with its arguments. */
+  readonly passwordCommand: () => readonly string[] | undefined;
   /** The path of the outbox with this number. */
   readonly outbox: (number: number) => string;
 }
 
 /** Opens the state in Postgres for a gateway. @throws SvcError configuration_error if it can't be used. */
-export async function openReplica({ outbox: fileOf, ...input }: SharedStateInput): Promise<SharedState> {
+export async function openReplica({
+  outbox: fileOf,
+  passwordCommand,
+  ...input
+}: SharedStateInput): Promise<SharedState> {
   const { url } = input;
   // An address that can't be read must not create files.
   describeServer(url());
   const outbox = await Outbox.open(fileOf);
-  const replica = new Replica({ ...input, outbox });
+  const replica = new Replica({ ...input, outbox, password: new PasswordCommand(passwordCommand) });
   try {
     await replica.open();
   } catch (thrown) {

@@ -53,6 +53,14 @@ export function readPostgresAddress(url: string): PostgresAddress {
   return { connectionString: parsed.href, schema, plainWithoutTls };
 }
 
+/** As a parameter, because an address without a host, which is that of a socket, can have no other. */
+export function withPassword(url: string, password: string | undefined): string {
+  if (password === undefined) return url;
+  const parsed = new URL(url);
+  parsed.searchParams.set('password', password);
+  return parsed.href;
+}
+
 /** `host:5432/database`, and the schema if it is not `svc`. @throws SvcError as `readPostgresAddress`. */
 export function describeServer(url: string): string {
   const { schema } = readPostgresAddress(url);

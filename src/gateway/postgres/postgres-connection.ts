@@ -5,7 +5,8 @@ import { SerialQueue } from '../../base/concurrency.ts';
 import { withoutSecrets } from '../servers/server-address.ts';
 import { Unavailable, within } from '../servers/unavailable.ts';
 import type { Row, Steps } from '../state/steps.ts';
-import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
+import type { PasswordCommand } from './password-command.ts';
+import { type PostgresAddress, readPostgresAddress, withPassword } from './postgres-address.ts';
 
 /** Runs a statement. In rows, 64-bit integers and sums are text. Parameters are `$1` or, in statements for SQLite too, `?1`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
@@ -17,6 +18,8 @@ export interface ConnectionOptions {
   readonly notified?: () => void;
   /** The server has no free connection. */
   readonly full?: () => void;
+  /** Instead of the one in the address. */
+  readonly password?: PasswordCommand | undefined;
 }
 
 /** In a statement: the name of the schema. Nothing outside of it is read or changed. */
@@ -125,7 +128,8 @@ export class PostgresConnection {
 
   /** The process must be in a transaction of this object. If the server can't be asked, the deadline ends the statement. */
   async #cancel(pid: number): Promise<void> {
-    const other = new PostgresConnection(this.#address, { connectMs: CANCEL_MS });
+    const { password } = this.#options;
+    const other = new PostgresConnection(this.#address, { connectMs: CANCEL_MS, password });
     const cancel = (sql: Sql) => sql('SELECT pg_cancel_backend($1)', [pid]);
     await other.call(CANCEL_MS, cancel).catch(() => undefined);
     other.close();
@@ -172,7 +176,7 @@ export class PostgresConnection {
   }
 
   async #connect(): Promise<{ readonly client: Client; readonly schema: string }> {
-    this.#url = this.#address();
+    this.#url = withPassword(this.#address(), await this.#options.password?.read());
     const address = readPostgresAddress(this.#url);
     this.#roundTripMs = 0;
     const until = performance.now() + this.#connectMs;
@@ -228,7 +232,9 @@ export class PostgresConnection {
       socket.destroy();
       if (thrown instanceof Unavailable) throw thrown;
       // Wrong users and passwords (28), unknown databases (3D), and errors of TLS or of the login.
-      throw new Unavailable(withoutSecrets(thrown, this.#url), { refused: !isUnavailable(thrown) });
+      const refused = !isUnavailable(thrown);
+      if (refused) this.#options.password?.refused();
+      throw new Unavailable(withoutSecrets(thrown, this.#url), { refused });
     } finally {
       this.#opening = undefined;
     }

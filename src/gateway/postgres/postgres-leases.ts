@@ -14,12 +14,16 @@ import { type PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { lockSql } from './postgres-tables.ts';
 
 const DEADLINE_MS = 1_000;
-/** Milliseconds after the window of a rate in which the leases of a replica that is not seen are held. */
+/**
+ * Milliseconds without a heartbeat after which the leases of soft budgets are free, and those of rates after their
+ * window. A process that was only frozen uses none of them then (`FROZEN_MS`).
+ */
 const LATE_MS = 15_000;
 
 /**
  * Leases of budgets are settled in the transaction that stores the rows. Those of a replica that ended are free, and
- * those of one that was not seen for a day; leases of rates after more than a minute.
+ * those of one that was not seen for a day, or for some seconds if the budget is soft; leases of rates after more than a
+ * minute.
  */
 export const POSTGRES_LEASES: LeaseDialect = {
   now: 'now()',
@@ -38,6 +42,7 @@ export const POSTGRES_LEASES: LeaseDialect = {
   },
   live: `r.released_at IS NULL AND r.seen_at > now() - interval '${LIVE_MS} milliseconds'`,
   holdsBudget: "coalesce(r.released_at, r.seen_at + interval '1 day', now() + interval '1 day') > now()",
+  silent: `r.seen_at < now() - interval '${LATE_MS} milliseconds'`,
   holdsRate: (minuteMs) =>
     `r.released_at IS NULL AND r.seen_at > now() - interval '${LATE_MS + minuteMs} milliseconds'`,
   lockBudgets: lockSql('money'),

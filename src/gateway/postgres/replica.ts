@@ -14,6 +14,7 @@ import { Unavailable } from '../servers/unavailable.ts';
 import type { PeerReporter, SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
 import { SqlAdmin, type StateAdmin } from '../state-admin.ts';
 import type { Outbox } from './outbox.ts';
+import type { PasswordCommand } from './password-command.ts';
 import { describeServer } from './postgres-address.ts';
 import { PostgresState } from './postgres-admin.ts';
 import { PostgresConnection, runIn } from './postgres-connection.ts';
@@ -26,6 +27,7 @@ import { RowSender } from './row-sender.ts';
 export interface ReplicaInput {
   /** Address of the database, with its password. Read for each connection, because passwords are rotated. */
   readonly url: () => string;
+  readonly password?: PasswordCommand | undefined;
   readonly outbox: Outbox;
   readonly log: Log;
   /** Milliseconds without an answer of Postgres after which keys are no longer known. */
@@ -112,16 +114,16 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#writing = new ServerHealth(input.log, this.#server, LEASES_FAIL);
     this.#storing = new ServerHealth(input.log, this.#server, ROWS_WAIT);
-    const full = () => this.#restListener();
-    this.#control = new PostgresConnection(input.url, { full });
-    this.#listener = new PostgresConnection(input.url, { notified: () => this.readChanges(), full });
-    this.#rows = new PostgresConnection(input.url, { full });
+    const options = { full: () => this.#restListener(), password: input.password };
+    this.#control = new PostgresConnection(input.url, options);
+    this.#listener = new PostgresConnection(input.url, { ...options, notified: () => this.readChanges() });
+    this.#rows = new PostgresConnection(input.url, options);
     this.#leases = new LeaseScheduler(new PostgresLeases(this.#control, input.outbox.replica), {
       intervalMs: RENEW_MS,
       lostAt: () => this.#health.awayAt ?? this.#writing.awayAt,
       failed: (thrown) => this.#fails(this.#writing, thrown),
     });
-    this.#adminConnection = new PostgresConnection(input.url, { full });
+    this.#adminConnection = new PostgresConnection(input.url, options);
     this.#sender = new RowSender({
       ...input,
       connection: this.#rows,

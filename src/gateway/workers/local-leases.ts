@@ -104,6 +104,7 @@ const LOCAL: LeaseDialect = {
   together: (statements) => statements,
   live: within(String(LIVE_MS)),
   holdsBudget: within(String(LIVE_MS)),
+  silent: 'false',
   // The requests of a killed worker have ended with it; those that it counted stay counted.
   holdsRate: (minuteMs) => within(`CASE WHEN l.rate LIKE 'parallel %' THEN ${LIVE_MS} ELSE ${minuteMs + LATE_MS} END`),
 };

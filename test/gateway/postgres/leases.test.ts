@@ -166,6 +166,30 @@ describe('budgets of several gateways on one Postgres', () => {
     assert.equal(await spend(), 10);
   });
 
+  for (const hard of [false, true]) {
+    it(`a frozen gateway: its share of a ${hard ? 'hard budget is held' : 'soft budget is free'}, and it spends nothing before it has another`, async () => {
+      const [frozen, other] = await start(2, { usd: 0.4, hard });
+      assert.ok(frozen && other);
+      frozen.begin()?.();
+      await frozen.store();
+      assert.ok(frozen.begin(), 'it has a share');
+      await frozen.freeze();
+      for (let round = 0; round < 20; round += 1) {
+        for (let end = other.begin(); end !== undefined; end = other.begin()) end();
+        await other.store();
+        await other.renew();
+      }
+      const spentByBoth = (await spent()) / CENT;
+      if (hard) assert.ok(spentByBoth < 40, String(spentByBoth));
+      else assert.equal(spentByBoth, 40);
+      assert.equal(frozen.begin(), undefined);
+      await frozen.renew();
+      assert.equal(frozen.begin(), undefined, 'the share of before is returned');
+      await frozen.renew();
+      assert.equal(frozen.begin() !== undefined, hard, 'no peer had the share of a hard budget');
+    });
+  }
+
   it('a window: has what was spent before the budget was created, and the next one begins with the whole budget', async () => {
     await writePostgres(url, [
       ledgerRow({ at: Date.now(), cost: 30 * CENT }),

@@ -91,23 +91,27 @@ describe('Postgres as operators have it', () => {
     }
   });
 
-  it('a rotated password: the next connection uses it, and no key is refused', async () => {
-    const state = await role();
-    const user = new URL(state).username;
-    const file = path.join(fleet.harness.folder, 'password');
-    writeFileSync(file, 'first');
-    await fleet.configure({ state: state.replace(':first@', `:{file:${file}}@`) });
-    const replica = await fleet.harness.serve();
-    await query(fleet.url, `ALTER ROLE ${user} PASSWORD 'second'`);
-    writeFileSync(file, 'second');
-    await replica.logged('the configuration was reloaded');
-    await endConnections(user);
-    const key = await fleet.createKey('later');
-    await untilEqual('the key is known', () => fleet.status(replica, key), 200);
-    // A connection that was opened between both steps of the rotation was refused.
-    await untilEqual('all connections are used', async () => (await fetch(`${replica.url}/readyz?strict`)).status, 200);
-    assert.ok(!replica.written().includes('state-stale'), replica.written());
-  });
+  for (const place of ['of a file', 'of a program'] as const) {
+    it(`a rotated password ${place}: the next connection uses it, and no key is refused`, async () => {
+      const state = await role();
+      const user = new URL(state).username;
+      const file = path.join(fleet.harness.folder, 'password');
+      writeFileSync(file, 'first');
+      if (place === 'of a file') await fleet.configure({ state: state.replace(':first@', `:{file:${file}}@`) });
+      else await fleet.configure({ state: state.replace(':first@', '@'), statePasswordCommand: ['cat', file] });
+      const replica = await fleet.harness.serve();
+      await query(fleet.url, `ALTER ROLE ${user} PASSWORD 'second'`);
+      writeFileSync(file, 'second');
+      if (place === 'of a file') await replica.logged('the configuration was reloaded');
+      await endConnections(user);
+      const key = await fleet.createKey('later');
+      await untilEqual('the key is known', () => fleet.status(replica, key), 200);
+      // A connection that was opened between both steps of the rotation was refused.
+      const strict = async () => (await fetch(`${replica.url}/readyz?strict`)).status;
+      await untilEqual('all connections are used', strict, 200);
+      assert.ok(!replica.written().includes('state-stale'), replica.written());
+    });
+  }
 
   it('a role with two connections: changes of keys and rows come first, notifications give way', async () => {
     const state = await role('CONNECTION LIMIT 2');

@@ -20,9 +20,9 @@ const DESCRIBE = `
   ORDER BY 1, 2, 3`;
 
 /** A folder whose configuration names a state. */
-function folderWith(state: string): ProjectFolder {
+function folderWith(state: string, gateway: object = {}): ProjectFolder {
   const folder = new ProjectFolder();
-  folder.env.SVC_CONFIG_CONTENT = JSON.stringify({ gateway: { state: '{env:STATE}' } });
+  folder.env.SVC_CONFIG_CONTENT = JSON.stringify({ gateway: { state: '{env:STATE}', ...gateway } });
   folder.env.STATE = state;
   return folder;
 }
@@ -183,6 +183,22 @@ describe('the state in Postgres', () => {
     assert.equal(code, 1);
     assert.match(err, /A newer release of Svc wrote the gateway’s state \(version 99\)/);
   });
+
+  const programs: readonly (readonly [name: string, command: readonly string[], shown: RegExp])[] = [
+    ['fails', ['sh', '-c', 'echo the role is unknown >&2; exit 3'], /ended with code 3: the role is unknown\./],
+    ['prints nothing', ['true'], /prints no password/],
+    ['does not exist', ['svc-no-such-program'], /can’t be run \(ENOENT\)/],
+    ['prints a wrong password', ['echo', 'wrong-canary'], /password authentication failed/],
+  ];
+  for (const [name, command, shown] of programs) {
+    it(`errors: a program for the password that ${name} is explained without the password`, async () => {
+      using folder = folderWith(await server.database(), { statePasswordCommand: command });
+      const { code, out, err } = await svc(folder, ['keys', 'list']);
+      assert.equal(code, 1);
+      assert.match(err, shown);
+      assert.ok(!`${out}${err}`.includes('wrong-canary'), err);
+    });
+  }
 
   const cases: readonly (readonly [name: string, url: (right: string) => string, shown: RegExp])[] = [
     ['a wrong password', (url) => url.replace(/:[^:@]*@/, ':wrong-canary@'), /password authentication failed/],
