@@ -21,6 +21,7 @@ import { PostgresConnection } from '../../src/gateway/postgres/postgres-connecti
 import { PostgresLeases } from '../../src/gateway/postgres/postgres-leases.ts';
 import { writeRows } from '../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../src/gateway/postgres/postgres-tables.ts';
+import { sendHeartbeat } from '../../src/gateway/postgres/replicas-table.ts';
 import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
 import { rowToJson } from '../../src/gateway/state/ledger-columns.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
@@ -183,13 +184,16 @@ export class BudgetReplica {
 
   /** For longer than a heartbeat may be late; its requests are those of before. */
   async freeze(): Promise<void> {
-    this.#leases.answered(performance.now() - 20_000);
+    this.#leases.answered(performance.now() - 20_000, false);
     await query(this.#url, `UPDATE svc.replicas SET seen_at = now() - interval '20 seconds' WHERE id = '${this.id}'`);
   }
 
-  async renew(): Promise<void> {
-    this.#leases.answered(performance.now());
+  /** @param fails whether the answer about the leases is lost. */
+  async renew(fails = false): Promise<void> {
+    const late = await this.#connection.call(5_000, (sql) => sendHeartbeat(sql, this.id, undefined));
+    this.#leases.answered(performance.now(), late);
     const round = this.#leases.begin({ ...NONE, budgets: () => this.#book.all }, true);
+    if (fails) return round.failed();
     const { budgets } = await this.#store.grant({ budgets: round.requests, rates: [] });
     round.granted(budgets, performance.now());
   }
@@ -369,7 +373,7 @@ class TestWorker {
       nano: toNano(1),
       hard: true,
     } as const;
-    this.#budget = new Budget(rule, undefined, leases.budgets.share('b'));
+    this.#budget = new Budget(rule, undefined, leases.budgets.share('b', rule.hard));
     leases.attach({
       budgets: () => new Map([['b', this.#budget]]),
       rates: () => new Map([['r', this.rate.inner]]),

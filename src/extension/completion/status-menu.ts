@@ -22,7 +22,7 @@ export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
   let drawn = '';
   const draw = async () => {
     // An equal list would lose the row that the user is at.
-    const state = `${deps.setup().kind} ${deps.model()?.id}`;
+    const state = `${deps.setup().kind} ${deps.model()?.ref}`;
     if (state === drawn) return;
     drawn = state;
     const competitors = await deps.competitors();
@@ -30,11 +30,16 @@ export async function showStatusMenu(deps: StatusMenuDeps): Promise<void> {
     picker.items = [...competitors, ...statusItems(deps)];
   };
   const changes = deps.onDidChange(draw);
-  await draw();
-  const chosen = await choiceIn<CommandItem>(picker, (finish) =>
-    picker.onDidAccept(() => finish(picker.activeItems[0] ?? picker.selectedItems[0])),
-  );
-  changes.dispose();
+  let chosen: CommandItem | undefined;
+  try {
+    await draw();
+    chosen = await choiceIn<CommandItem>(picker, (finish) =>
+      picker.onDidAccept(() => finish(picker.activeItems[0] ?? picker.selectedItems[0])),
+    );
+  } finally {
+    changes.dispose();
+    picker.dispose();
+  }
   await chosen?.run?.();
 }
 

@@ -63,7 +63,7 @@ export class BudgetBook {
     const fresh: Budget[] = [];
     for (const [id, rule] of rules) {
       const known = this.#budgets.get(id);
-      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone), this.#shared?.share(id));
+      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone), this.#shared?.share(id, rule.hard));
       budget.rule = rule;
       budgets.set(id, budget);
       if (known === undefined) fresh.push(budget);

@@ -18,8 +18,8 @@ const NEXT_MS = 30_000;
 /** Milliseconds after the last grant of the store in which leases may be spent. */
 const USABLE_MS = 600_000;
 /**
- * Milliseconds without an answer of the store after which peers may have leases of soft budgets. If the store is not
- * lost, this process was frozen, and uses no lease before the next answer. Less than `LATE_MS` in Postgres.
+ * Milliseconds without an answer of a store that is not lost: this process was frozen. Peers may have its leases of soft
+ * budgets, so it uses none of them before the next heartbeat. Less than `LATE_MS` in Postgres.
  */
 const FROZEN_MS = 12_000;
 /** Milliseconds without a request after which peers may have the whole lease. */
@@ -48,6 +48,7 @@ export class BudgetLeases implements SharedBudgets {
   readonly #unusedMs: number;
   /** Also of budgets that were removed, because their leases still exist. */
   readonly #shares = new Map<string, BudgetShare>();
+  readonly #soft = new Set<BudgetShare>();
   /** Budgets of which something was spent or needed. */
   #changed = new Set<string>();
   /** Windows of which a peer needs more, by `windowId`. */
@@ -59,7 +60,7 @@ export class BudgetLeases implements SharedBudgets {
     this.#unusedMs = options.unusedMs ?? UNUSED_MS;
   }
 
-  share(id: string): BudgetShare {
+  share(id: string, hard: boolean): BudgetShare {
     const found = this.#shares.get(id);
     if (found !== undefined) return found;
     const { wake, lostAt } = this.#options;
@@ -68,25 +69,33 @@ export class BudgetLeases implements SharedBudgets {
       wake();
     };
     const share = new BudgetShare(
-      () => this.usable,
+      () => this.usable && (hard || !this.#isFrozen),
       changed,
       () => grantsSoon(lostAt()),
     );
     this.#shares.set(id, share);
+    if (!hard) this.#soft.add(share);
     // Nothing is leased for a key that no one uses: its first request requests a lease.
     return share;
   }
 
   /** Whether leases may be spent: the store answered not long ago. */
   get usable(): boolean {
-    const { usableMs = USABLE_MS, lostAt } = this.#options;
-    const silentMs = performance.now() - this.#answeredAt;
-    return silentMs < usableMs && (silentMs < FROZEN_MS || lostAt() !== undefined);
+    return performance.now() - this.#answeredAt < (this.#options.usableMs ?? USABLE_MS);
   }
 
-  /** @param at when the store answered; of the monotonic clock. After a long silence, all leases are returned. */
-  answered(at: number): void {
-    if (at - this.#answeredAt > FROZEN_MS) for (const share of this.#shares.values()) share.lower();
+  get #isFrozen(): boolean {
+    return performance.now() - this.#answeredAt > FROZEN_MS && this.#options.lostAt() === undefined;
+  }
+
+  /**
+   * The store answered a heartbeat.
+   *
+   * @param at when it was sent; of the monotonic clock.
+   * @param late whether peers may have leases of soft budgets, because the one before was long ago. They are returned.
+   */
+  answered(at: number, late: boolean): void {
+    if (late) for (const share of this.#soft) share.recall();
     this.#answeredAt = at;
   }
 
@@ -106,14 +115,18 @@ export class BudgetLeases implements SharedBudgets {
     this.#changed = new Set();
     const renewals = requested.map(({ budget: { share }, budget, request }) => {
       returnLease(budget, request);
-      const { needed = 0, lowered = false } = share ?? {};
+      const { needed = 0, lowered = false, recalled = false } = share ?? {};
       share?.requested();
-      return () => share?.requestAgain({ needed, lowered });
+      return () => {
+        share?.requestAgain({ needed, lowered, recalled });
+        if (recalled) keepLease(budget, request);
+      };
     });
     return {
       requests: requested.map(({ request }) => request),
       granted: (grants, at) => {
-        this.#answeredAt = at;
+        // Only a heartbeat tells that peers have nothing.
+        if (!this.#isFrozen) this.#answeredAt = at;
         const byId = new Map(requested.map((each) => [each.request.id, each]));
         for (const grant of grants) {
           const found = byId.get(grant.id);
@@ -157,8 +170,8 @@ export class BudgetLeases implements SharedBudgets {
     const known = share.window(window.start);
     if (known === undefined && !wasUsed(budget)) return undefined;
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
-    if (share.lowered && left > 0) return { demand: -left, needed: 0 };
-    share.lowered = false;
+    if ((share.lowered || share.recalled) && left > 0) return { demand: -left, needed: 0 };
+    share.recalled = false;
     const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const missing = (nano: number) => (nano > left ? nano - Math.max(0, left) : 0);
@@ -243,4 +256,10 @@ function applyGrant(
 function returnLease(budget: Budget, { window, demand }: BudgetRequest): void {
   const known = budget.share?.window(window.start);
   if (known !== undefined && demand < 0) known.granted += demand;
+}
+
+/** It is not known whether the store has it back: the next request returns it again. */
+function keepLease(budget: Budget, { window, demand }: BudgetRequest): void {
+  const known = budget.share?.window(window.start);
+  if (known !== undefined && demand < 0) known.granted -= demand;
 }

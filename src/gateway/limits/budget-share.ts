@@ -32,8 +32,10 @@ export class BudgetShare {
   needed = 0;
   /** The amount of all requests that wait for a grant. */
   waiting = 0;
-  /** The lease must be returned, and nothing of it may be spent. */
+  /** The lease must be returned, because the budget is lower than before. */
   lowered = false;
+  /** The lease must be returned, and nothing of it may be spent, because peers may have it. */
+  recalled = false;
   /** Spent since a time of the monotonic clock. */
   recent = { nano: 0, since: performance.now() };
   /** When something was spent or needed; of the monotonic clock. */
@@ -72,7 +74,7 @@ export class BudgetShare {
 
   left(start: number): number {
     const found = this.#windows.get(start);
-    return found === undefined || this.lowered || !this.#usable() ? 0 : found.granted - found.used;
+    return found === undefined || this.recalled || !this.#usable() ? 0 : found.granted - found.used;
   }
 
   spend(start: number, nano: number): void {
@@ -104,9 +106,15 @@ export class BudgetShare {
     this.#windows.clear();
   }
 
-  /** The budget is lower than before, or peers may have the lease. */
+  /** The budget is lower than before. */
   lower(): void {
     this.lowered = true;
+    this.#changed();
+  }
+
+  /** Peers may have the lease. */
+  recall(): void {
+    this.recalled = true;
     this.#changed();
   }
 
@@ -114,12 +122,14 @@ export class BudgetShare {
   requested(): void {
     this.needed = 0;
     this.lowered = false;
+    this.recalled = false;
     this.recent = { nano: 0, since: performance.now() };
   }
 
   /** The request for a lease failed. */
-  requestAgain({ needed, lowered }: Pick<BudgetShare, 'needed' | 'lowered'>): void {
+  requestAgain({ needed, lowered, recalled }: Pick<BudgetShare, 'needed' | 'lowered' | 'recalled'>): void {
     this.lowered ||= lowered;
+    this.recalled ||= recalled;
     this.needed = Math.max(this.needed, needed);
   }
 
@@ -132,5 +142,5 @@ export class BudgetShare {
 
 /** Gives the processes that share a state their shares of budgets. */
 export interface SharedBudgets {
-  share(id: string): BudgetShare;
+  share(id: string, hard: boolean): BudgetShare;
 }

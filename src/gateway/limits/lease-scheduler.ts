@@ -55,10 +55,15 @@ export class LeaseScheduler {
     this.#wake(0);
   }
 
-  /** The store answered a heartbeat that was sent at this time of the monotonic clock. */
-  answered(at: number): void {
+  /**
+   * The store answered a heartbeat.
+   *
+   * @param at when it was sent; of the monotonic clock.
+   * @param late whether the one before was so long ago that peers may have leases of soft budgets.
+   */
+  answered(at: number, late = false): void {
     if (!this.rates.usable) this.rates.forget();
-    this.budgets.answered(at);
+    this.budgets.answered(at, late);
     this.rates.answeredAt = at;
   }
 

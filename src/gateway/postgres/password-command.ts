@@ -44,9 +44,13 @@ export class PasswordCommand {
 }
 
 async function runCommand([file = '', ...args]: readonly string[]): Promise<string> {
-  const options = { timeout: LIMIT_MS, maxBuffer: MAX_BYTES, windowsHide: true };
+  // A program may ignore a polite end.
+  const options = { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: MAX_BYTES, windowsHide: true } as const;
   try {
-    const { stdout } = await promisify(execFile)(file, args, options);
+    const running = promisify(execFile)(file, args, options);
+    // One that asks a question gets no answer.
+    running.child.stdin?.end();
+    const { stdout } = await running;
     const [first = ''] = stdout.split(/\r?\n/, 1);
     if (first === '') throw new Unavailable('gateway.statePasswordCommand prints no password');
     return first;
@@ -59,8 +63,8 @@ async function runCommand([file = '', ...args]: readonly string[]): Promise<stri
 /** Without what was printed as the password. */
 function describeFailure(thrown: unknown): string {
   const { code, killed, stderr } = Object(thrown) as { code?: unknown; killed?: unknown; stderr?: unknown };
-  if (killed === true) return `did not end within ${LIMIT_MS / 1000} seconds`;
   if (typeof code === 'string') return `can’t be run (${code})`;
+  if (killed === true) return `did not end within ${LIMIT_MS / 1000} seconds`;
   const [first = ''] = String(stderr ?? '')
     .trim()
     .split(/\r?\n/, 1);

@@ -176,7 +176,7 @@ export class PostgresConnection {
   }
 
   async #connect(): Promise<{ readonly client: Client; readonly schema: string }> {
-    this.#url = withPassword(this.#address(), await this.#options.password?.read());
+    this.#url = withPassword(this.#address(), await this.#readPassword());
     const address = readPostgresAddress(this.#url);
     this.#roundTripMs = 0;
     const until = performance.now() + this.#connectMs;
@@ -191,6 +191,14 @@ export class PostgresConnection {
         await sleep(FULL_MS);
       }
     }
+  }
+
+  /** A program that is slower goes on, for the next attempt. */
+  #readPassword(): Promise<string | undefined> {
+    const { password } = this.#options;
+    return password === undefined
+      ? Promise.resolve(undefined)
+      : within(Math.max(CONNECT_MS, this.#connectMs), password.read());
   }
 
   async #loginAsAllowed(address: PostgresAddress) {
@@ -233,7 +241,8 @@ export class PostgresConnection {
       if (thrown instanceof Unavailable) throw thrown;
       // Wrong users and passwords (28), unknown databases (3D), and errors of TLS or of the login.
       const refused = !isUnavailable(thrown);
-      if (refused) this.#options.password?.refused();
+      // A pooler may have another code for it.
+      if (refused || /authentication failed/.test(String(thrown))) this.#options.password?.refused();
       throw new Unavailable(withoutSecrets(thrown, this.#url), { refused });
     } finally {
       this.#opening = undefined;

@@ -287,10 +287,10 @@ export class Replica implements SharedState {
   async #sendHeartbeat(): Promise<boolean> {
     const at = performance.now();
     try {
-      await this.#control.call(DEADLINE.poll, (sql) =>
+      const late = await this.#control.call(DEADLINE.poll, (sql) =>
         sendHeartbeat(sql, this.#outbox.replica, this.#reporter?.report()),
       );
-      this.#leases.answered(at);
+      this.#leases.answered(at, late);
       return true;
     } catch (thrown) {
       this.#fails(this.#writing, thrown);

@@ -61,13 +61,20 @@ export async function readChanges(sql: Sql, replica: string, sign: FailoverSign)
   };
 }
 
-/** @param facts the report of the replica about itself, as JSON. */
-export async function sendHeartbeat(sql: Sql, replica: string, facts: string | undefined): Promise<void> {
-  await sql(
-    `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
-      ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts`,
+/**
+ * @param facts the report of the replica about itself, as JSON.
+ * @returns whether the one before was so long ago that peers may have its leases of soft budgets. The clock of the
+ * database knows it also after this machine was suspended.
+ */
+export async function sendHeartbeat(sql: Sql, replica: string, facts: string | undefined): Promise<boolean> {
+  const [row] = await sql(
+    `WITH before AS (SELECT ${POSTGRES_LEASES.silent} AS silent FROM ${SCHEMA}.replicas r WHERE r.id = $1)
+      INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
+      ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts
+      RETURNING (SELECT silent FROM before) AS late`,
     [replica, hostname(), facts ?? null],
   );
+  return row?.late === true;
 }
 
 /** The replicas that live or died a short time ago. @param self the replica that calls. */

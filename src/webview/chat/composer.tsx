@@ -162,7 +162,7 @@ function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null })
       pressed = event;
     };
     const blur = ({ timeStamp }: FocusEvent) => {
-      if (!pressed || timeStamp - pressed.timeStamp > MOVES_WITHIN_MS || opensPalette(pressed)) return;
+      if (!pressed || timeStamp - pressed.timeStamp > MOVES_WITHIN_MS || !mayMoveFocus(pressed)) return;
       link.post({ type: 'left' });
     };
     if (document.hasFocus()) focus();
@@ -176,11 +176,14 @@ function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null })
 }
 
 /** VS Code gets a key from the page and moves the focus: usually at once, on a busy machine later. */
-const MOVES_WITHIN_MS = 2000;
+const MOVES_WITHIN_MS = 5000;
 
-/** The keys of the palette in VS Code. */
-function opensPalette({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): boolean {
-  return key === 'F1' || (shiftKey && (ctrlKey || metaKey) && key.toLowerCase() === 'p');
+/** Not the keys that edit text, after which a click may move the focus, nor those of the palette in VS Code. */
+function mayMoveFocus({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  const main = ctrlKey || metaKey;
+  if (key === 'F1' || (main && shiftKey && key.toLowerCase() === 'p')) return false;
+  if (main && !altKey && 'acvxyz'.includes(key.toLowerCase())) return false;
+  return main || altKey || key === 'Escape' || /^F\d+$/.test(key);
 }
 
 /** Up in an empty input shows the messages that were sent, the last one first; Down goes back. */
