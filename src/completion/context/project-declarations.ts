@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
-import { type CodeName, enclosingFunction, findCodeNames, namesAround } from './code-names.ts';
+import { type CodeName, enclosingFunction, findCodeNames, namesAround, wordsOf } from './code-names.ts';
 import { findImports } from './import-paths.ts';
-import { findDeclared, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
+import { findDeclared, memberName, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
 
 /** Names of which the declarations are looked up. */
@@ -13,6 +13,11 @@ const NAMES = 48;
 const AT_A_TIME = 3;
 /** Characters of the outline of one type. */
 const OUTLINE = 1_100;
+/** The type of a variable is needed more than the variable; the result of an imported function less than its signature. */
+const TYPE_WEIGHT = 1.2;
+const IMPORTED_TYPE_WEIGHT = 0.8;
+/** Types of a union. */
+const TYPES = 4;
 
 /** Milliseconds for an answer without which the others are used. */
 const LIMIT_MS = 300;
@@ -24,6 +29,8 @@ const FOLLOWED_DEPTH = 3;
 const FOLLOWED_WEIGHT = 0.35;
 /** Files that import a name only to export it. */
 const REEXPORTS = 3;
+/** Files that are searched for names because another one exports all of theirs. */
+const EXPORTED_WHOLE = 40;
 
 interface Found {
   readonly document: DocumentText;
@@ -78,7 +85,7 @@ export class ProjectDeclarations {
     report: (snippets: readonly Snippet[]) => void,
   ): Promise<readonly Snippet[]> {
     const names = findCodeNames(document, position);
-    const search = new Search(document, this.#reader, this.#declared);
+    const search = new Search({ document, position }, this.#reader, this.#declared);
     await search.byPath(names);
     const around = namesAround(document, position);
     await search.follow(around);
@@ -94,7 +101,7 @@ export class ProjectDeclarations {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
           const answer = await this.#ask(document.uri, name, kind, scope);
-          await search.add(answer, kind === 'type' ? name.weight * 1.2 : name.weight, name.name);
+          await search.add(answer, name, kind);
         }
       }
     };
@@ -149,15 +156,26 @@ class DeclaredNames {
 
 class Search {
   readonly #document: DocumentText;
+  readonly #words: ReadonlySet<string>;
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
   readonly #found = new Map<string, Found>();
   /** Answers of the language about no file. */
   readonly #told: Snippet[] = [];
   readonly #followed = new Set<string>();
+  /** Files of which another one exports all names. */
+  readonly #whole = new Set<string>();
+  readonly #files = new Map<string, Promise<DocumentText | undefined>>();
+  /** Local names. */
+  readonly #imported = new Set<string>();
 
-  constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
+  constructor(
+    { document, position }: { readonly document: DocumentText; readonly position: Position },
+    reader: ProjectReader,
+    declared: DeclaredNames,
+  ) {
     this.#document = document;
+    this.#words = wordsOf(document, position);
     this.#reader = reader;
     this.#declared = declared;
   }
@@ -169,10 +187,13 @@ class Search {
         const other = await this.#firstOf(uris);
         if (other === undefined) return;
         for (const [local, name] of imported) {
-          const line =
-            name === '*' ? 0 : name === 'default' ? this.#findDefault(other) : this.#declared.of(other).get(name);
+          if (local === '*') continue;
+          this.#imported.add(local);
+          const whole = name === '*';
+          const found = whole ? { document: other, line: 0 } : await this.#resolve(other, name);
           const weight = weights.get(local) ?? 1;
-          if (line !== undefined) this.#add(other, line, { weight, name: local, whole: name === '*' });
+          if (found !== undefined && found.document.uri !== this.#document.uri)
+            this.#add(found.document, found.line, { weight, name: local, whole });
         }
       }),
     );
@@ -206,7 +227,7 @@ class Search {
           if (names.has(name) || this.#followed.has(key)) continue;
           if (this.#followed.size >= FOLLOWED) return;
           this.#followed.add(key);
-          const declared = await this.#resolve(document, name, REEXPORTS);
+          const declared = await this.#resolve(document, name);
           if (declared === undefined || declared.document.uri === this.#document.uri) continue;
           const added = this.#add(declared.document, declared.line, { weight: score * FOLLOWED_WEIGHT, name });
           if (added !== undefined) next.push(added);
@@ -216,15 +237,23 @@ class Search {
     }
   }
 
-  async add({ places, signature }: Pick<Answer, 'places' | 'signature'>, weight: number, name: string): Promise<void> {
+  async add(
+    { places, signature }: Pick<Answer, 'places' | 'signature'>,
+    { name, weight: own }: CodeName,
+    of: 'name' | 'type',
+  ): Promise<void> {
+    const weight = of === 'name' ? own : own * (this.#imported.has(name) ? IMPORTED_TYPE_WEIGHT : TYPE_WEIGHT);
     const [library] = places;
+    // Any two of many would be sent.
+    if (of === 'type' && places.length > TYPES) return;
     if (signature !== undefined && library !== undefined) {
       const path = library.uri.slice(library.uri.lastIndexOf('/') + 1);
       this.#told.push({ kind: 'declaration', path, line: library.line, text: signature, score: weight });
     }
     for (const { uri, line, character } of places.slice(0, 2)) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      if (other !== undefined) this.#add(other, line, { weight, name, whole: line === 0 && character === 0 });
+      const whole = other !== undefined && character === 0 && isFirstCode(other, line);
+      if (other !== undefined) this.#add(other, line, { weight, name, whole });
     }
   }
 
@@ -240,25 +269,50 @@ class Search {
     return visited.filter((other) => other.languageId === languageId && other.uri !== uri);
   }
 
-  /** The declaration of a name that a file uses. */
+  /**
+   * The declaration of a name that a file uses or exports.
+   *
+   * @param searched files that were searched because another one exports all of their names.
+   */
   async #resolve(
     document: DocumentText,
     name: string,
-    reexports: number,
+    reexports = REEXPORTS,
+    searched = new Set<string>(),
   ): Promise<Pick<Found, 'document' | 'line'> | undefined> {
-    const line = this.#declared.of(document).get(name);
+    const line = name === 'default' ? this.#findDefault(document) : this.#declared.of(document).get(name);
     if (line !== undefined) return { document, line };
-    for (const { names, uris } of reexports === 0 ? [] : findImports(document)) {
-      const imported = names.get(name);
-      const other = imported === undefined || imported === '*' ? undefined : await this.#firstOf(uris);
-      if (imported === undefined || other === undefined) continue;
-      const own = imported === 'default' ? this.#findDefault(other) : undefined;
-      return own === undefined ? this.#resolve(other, imported, reexports - 1) : { document: other, line: own };
+    const imports = reexports === 0 ? [] : findImports(document);
+    const named = imports.find(({ names }) => names.has(name));
+    if (named !== undefined) {
+      const imported = named.names.get(name) ?? name;
+      const other = imported === '*' ? undefined : await this.#firstOf(named.uris);
+      return other && this.#resolve(other, imported, reexports - 1, searched);
+    }
+    for (const { names, uris } of name === 'default' ? [] : imports) {
+      const [uri = ''] = uris;
+      if (!names.has('*') || searched.has(uri) || !this.#mayExport(uri)) continue;
+      searched.add(uri);
+      const other = await this.#firstOf(uris);
+      const found = other && (await this.#resolve(other, name, reexports - 1, searched));
+      if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
+  #mayExport(uri: string): boolean {
+    if (this.#whole.size < EXPORTED_WHOLE) this.#whole.add(uri);
+    return this.#whole.has(uri);
+  }
+
+  #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
+    const key = uris.join(' ');
+    const known = this.#files.get(key) ?? this.#readFirst(uris);
+    this.#files.set(key, known);
+    return known;
+  }
+
+  async #readFirst(uris: readonly string[]): Promise<DocumentText | undefined> {
     for (const uri of uris) {
       const other = await this.#reader.read(uri, this.#document.languageId);
       if (other !== undefined) return other;
@@ -279,8 +333,8 @@ class Search {
       known.names.add(name);
       return known;
     }
-    const outline = whole ? outlineModule(document) : outlineAt(document, line);
-    if (outline === undefined) return undefined;
+    const outline = whole ? { ...outlineModule(document), header: `${name}:` } : outlineAt(document, line);
+    if (outline === undefined || (whole && outline.members.length === 0)) return undefined;
     const found = { document, line, outline, names: new Set([name]), score: weight };
     this.#found.set(key, found);
     return found;
@@ -299,20 +353,30 @@ class Search {
   snippets(): readonly Snippet[] {
     const outlines = [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
       if (document.path === undefined) return [];
-      const text = write(outline);
+      const text = write(outline, this.#words);
       return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
     });
     return [...outlines, ...this.#told];
   }
 }
 
-/** The first members that have room. */
-function write({ header, members }: Outline): string {
+/** A module is declared where its code begins. */
+function isFirstCode(document: DocumentText, line: number): boolean {
+  for (let at = 0; at < line; at++) if (!/^\s*(?:$|\/[/*]|\*|#)/.test(document.lineAt(at))) return false;
+  return true;
+}
+
+/** Members with one of the words come before the others if not all have room. They stay in the order of the file. */
+function write({ header, members }: Outline, words: ReadonlySet<string>): string {
   let room = OUTLINE - header.length;
-  const kept = members.filter(({ length }) => {
-    room -= length;
-    return room > 0;
-  });
-  const lines = header === '' ? kept : [header, ...kept.map((member) => `  ${member}`)];
-  return lines.join('\n');
+  const isKnown = (member: string) => words.has(memberName(member));
+  const ranked = [...members.filter(isKnown), ...members.filter((member) => !isKnown(member))];
+  const kept = new Set(
+    ranked.filter(({ length }) => {
+      room -= length;
+      return room > 0;
+    }),
+  );
+  const lines = members.filter((member) => kept.has(member)).map((member) => (header === '' ? member : `  ${member}`));
+  return [...(header === '' ? [] : [header]), ...lines].join('\n');
 }
