@@ -20,6 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** A project whose language finds what it is told. */
+const LANGUAGES: Readonly<Record<string, string>> = { '.py': 'python', '.rb': 'ruby' };
+
 class TestReader implements ProjectReader {
   time = 0;
   asked: string[] = [];
@@ -58,7 +60,7 @@ class TestReader implements ProjectReader {
 
   #text(path: string): DocumentText | undefined {
     const text = this.files[path];
-    return text === undefined ? undefined : textDocument(path, text, path.endsWith('.py') ? 'python' : 'typescript');
+    return text === undefined ? undefined : textDocument(path, text, LANGUAGES[path.slice(-3)] ?? 'typescript');
   }
 }
 
@@ -135,6 +137,27 @@ export const a = (options: Options) => {
       );
     });
 
+  it('declarations: through files that export all names, only exported ones are found', async () => {
+    const reader = new TestReader({
+      'src/index.ts': "export * from './a';\nexport * from './b';\nexport * from './c';",
+      'src/a.ts': 'const logger = 1;\nconst size = 2;\nexport const a = 3;',
+      'src/b.ts': 'export const logger: Logger = make();',
+      'src/c.ts': 'const size: Size = 4;\nexport { size };',
+    });
+    const { found } = await find(reader, 'src/d.ts', "import { logger, size } from '.';\n|");
+    assert.deepEqual(found.map(({ path }) => path).sort(), ['src/b.ts', 'src/c.ts']);
+  });
+
+  it('declarations: a declaration after comments is no module, if its language has none', async () => {
+    const reader = new TestReader({ 'lib/shop.rb': '# frozen_string_literal: true\n\nclass Shop\nend\n' });
+    reader.answer = (name, of) => (name === 'shop' && of === 'name' ? [at('lib/shop.rb', 2, 0)] : []);
+    const { found } = await find(reader, 'lib/a.rb', 'shop.|', 'ruby');
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['class Shop'],
+    );
+  });
+
   it('declarations: of many files that export all of each other, some are read, and each once', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `part${index}`);
     const all = names.map((name) => `export * from './${name}';`).join('\n');
@@ -178,6 +201,7 @@ export const a = (options: Options) => {
     const text = await textOf('  ');
     assert.ok(text.includes('member0:') && text.includes('member58:') && !text.includes('member59:'), text);
     assert.equal(await textOf('  log(member59);\n  '), text);
+    assert.equal(await textOf('  log(member59);\n  if (long) {\n    '), text, 'in a block of the function');
   });
 
   it('declarations: the type of a value may be a property of a type, without a name of its own', async () => {
@@ -576,16 +600,7 @@ describe('choice of context', () => {
 
   it('choice: the likeliest that have room, in the order of their paths', () => {
     const all = [piece('d', 1), piece('a', 0.5), piece('c', 3), piece('b', 2), piece('huge', 4, 5_000)];
-    assert.equal(paths(chooseSnippets(all, 330)), 'b c d');
-  });
-
-  it('choice: the first prompt leaves room for what is needed as the user types', () => {
-    const first = chooseSnippets(
-      Array.from('abcdefghijklmnopqrst', (path) => piece(path, 2)),
-      1_000,
-    );
-    assert.equal(paths(first), 'a b c d e f g h i');
-    assert.equal(paths(chooseSnippets([piece('z', 4, 60)], 1_000, first)), `${paths(first)} z`);
+    assert.equal(paths(chooseSnippets(all, 300)), 'b c d');
   });
 
   it('choice: what was sent keeps its place, and what is needed now follows it', () => {

@@ -66,7 +66,7 @@ export function namesAround(document: DocumentText, position: Position): Readonl
 
 /** The words of a file, without those between the head of the block around the caret and the caret: they are typed now. */
 export function wordsOf(document: DocumentText, position: Position): ReadonlySet<string> {
-  const head = enclosingLines(document, position)[0]?.at(-1) ?? position.line - 1;
+  const head = functionLines(document, position)?.at(-1) ?? position.line - 1;
   const found = new Set<string>();
   const last = Math.min(document.lineCount, position.line + WORD_LINES);
   for (let line = Math.max(0, position.line - WORD_LINES); line < last; line++) {
@@ -160,15 +160,21 @@ export function enclosingLines(document: DocumentText, { line, character }: Posi
 
 /** The first line of the function around the caret; empty outside functions. */
 export function enclosingFunction(document: DocumentText, position: Position): string {
-  for (const lines of enclosingLines(document, position)) {
-    const text = lines.map((line) => document.lineAt(line).trim()).join(' ');
-    if (
+  return headText(document, functionLines(document, position) ?? []);
+}
+
+function functionLines(document: DocumentText, position: Position): readonly number[] | undefined {
+  return enclosingLines(document, position).find((lines) => {
+    const text = headText(document, lines);
+    return (
       /[(:]|=>|\bdo\b/.test(text) &&
       !/^(?:\} *)?(?:if|for|while|switch|else|elif|try|catch|except|with|match|loop|case|do|finally)\b/.test(text)
-    )
-      return text;
-  }
-  return '';
+    );
+  });
+}
+
+function headText(document: DocumentText, lines: readonly number[]): string {
+  return lines.map((line) => document.lineAt(line).trim()).join(' ');
 }
 
 export function indentationOf(text: string): number {

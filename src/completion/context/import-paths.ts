@@ -14,11 +14,15 @@ export interface ImportedFrom {
   readonly uris: readonly string[];
 }
 
+export function isScript(languageId: string): boolean {
+  return SCRIPT.test(languageId);
+}
+
 /** The imports of other files of the project, by their paths. Knows how TypeScript, JavaScript and Python write them. */
 export function findImports(document: DocumentText): readonly ImportedFrom[] {
   const statements = joinStatements(document);
   const { languageId } = document;
-  if (SCRIPT.test(languageId)) return statements.flatMap((text) => scriptImport(document, text) ?? []);
+  if (isScript(languageId)) return statements.flatMap((text) => scriptImport(document, text) ?? []);
   if (languageId === 'python') return statements.flatMap((text) => pythonImport(document, text) ?? []);
   return [];
 }

@@ -14,7 +14,8 @@ const MAX_HEADER_LINES = 30;
 const MAX_SIGNATURE = 1_000;
 const CONTAINER = /\b(?:class|interface|enum|struct|trait|impl|record|namespace)(?: |$)|[^=!<>]=$|:$|^export default$/;
 const PRIVATE = /^(?:private\b|#(?!\[)|__(?!init)|static #)/;
-const MODIFIERS = /^(?:(?:public|protected|readonly|static|abstract|override|get|set|async|pub|def) +)+|^self\./;
+const MODIFIERS =
+  /^(?:(?:public|protected|readonly|static|abstract|override|get|set|async|pub|def|export|default|declare|function|const|let|var|class|interface|type|enum|fn|struct|trait|func) +)+|^self\./;
 const CONTINUES = /(?:[=|&,(+?:]|=>|->|\b(?:extends|implements|where))\s*$/;
 const CONTINUED = /^\s*(?:[|&?:{.]|=>|->|=(?!=)|extends\b|implements\b|where\b)/;
 

@@ -3,7 +3,7 @@ import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
 import { type CodeName, enclosingFunction, findCodeNames, namesAround, wordsOf } from './code-names.ts';
-import { findImports } from './import-paths.ts';
+import { findImports, type ImportedFrom, isScript } from './import-paths.ts';
 import { findDeclared, memberName, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
 
@@ -29,6 +29,8 @@ const FOLLOWED_DEPTH = 3;
 const FOLLOWED_WEIGHT = 0.35;
 /** Files that import a name only to export it. */
 const REEXPORTS = 3;
+/** Lines that are searched for lists of exported names. */
+const EXPORT_LINES = 2_000;
 /** Files that are searched for names because another one exports all of theirs. */
 const EXPORTED_WHOLE = 40;
 
@@ -68,6 +70,8 @@ export class ProjectDeclarations {
   readonly #reader: ProjectReader;
   readonly #answers = new Map<string, Answer>();
   readonly #declared = new DeclaredNames();
+  /** Addresses at which imported files were found, by all where they may be. */
+  readonly #places = new Map<string, string>();
 
   constructor(reader: ProjectReader) {
     this.#reader = reader;
@@ -76,6 +80,7 @@ export class ProjectDeclarations {
   /** Another file changed: names may be declared elsewhere. */
   clear(): void {
     this.#answers.clear();
+    this.#places.clear();
   }
 
   /** @param report is called with the declarations in imported and open files, before the language is asked. */
@@ -85,7 +90,7 @@ export class ProjectDeclarations {
     report: (snippets: readonly Snippet[]) => void,
   ): Promise<readonly Snippet[]> {
     const names = findCodeNames(document, position);
-    const search = new Search({ document, position }, this.#reader, this.#declared);
+    const search = new Search({ document, position }, this.#reader, this.#declared, this.#places);
     await search.byPath(names);
     const around = namesAround(document, position);
     await search.follow(around);
@@ -138,19 +143,35 @@ export class ProjectDeclarations {
   }
 }
 
-/** The declared names of files. Each file is read once a version. */
+interface Known {
+  readonly version: number;
+  readonly names: ReadonlyMap<string, number>;
+  imports?: readonly ImportedFrom[];
+}
+
+/** The declared names and the imports of files. Each file is read once a version. */
 class DeclaredNames {
-  readonly #known = new Map<string, { readonly version: number; readonly names: ReadonlyMap<string, number> }>();
+  readonly #known = new Map<string, Known>();
 
   of(document: DocumentText): ReadonlyMap<string, number> {
+    return this.#read(document).names;
+  }
+
+  importsOf(document: DocumentText): readonly ImportedFrom[] {
+    const known = this.#read(document);
+    known.imports ??= findImports(document);
+    return known.imports;
+  }
+
+  #read(document: DocumentText): Known {
     const { uri, version } = document;
-    const known = this.#known.get(uri);
-    const names = known?.version === version ? known.names : findDeclared(document);
+    const before = this.#known.get(uri);
+    const known = before?.version === version ? before : { version, names: findDeclared(document) };
     this.#known.delete(uri);
-    this.#known.set(uri, { version, names });
+    this.#known.set(uri, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > INDEXED && oldest !== undefined) this.#known.delete(oldest);
-    return names;
+    return known;
   }
 }
 
@@ -159,6 +180,7 @@ class Search {
   readonly #words: ReadonlySet<string>;
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
+  readonly #places: Map<string, string>;
   readonly #found = new Map<string, Found>();
   /** Answers of the language about no file. */
   readonly #told: Snippet[] = [];
@@ -173,17 +195,19 @@ class Search {
     { document, position }: { readonly document: DocumentText; readonly position: Position },
     reader: ProjectReader,
     declared: DeclaredNames,
+    places: Map<string, string>,
   ) {
     this.#document = document;
     this.#words = wordsOf(document, position);
     this.#reader = reader;
     this.#declared = declared;
+    this.#places = places;
   }
 
   async byPath(names: readonly CodeName[]): Promise<void> {
     const weights = new Map(names.map(({ name, weight }) => [name, weight]));
     await Promise.all(
-      findImports(this.#document).map(async ({ names: imported, uris }) => {
+      this.#declared.importsOf(this.#document).map(async ({ names: imported, uris }) => {
         const other = await this.#firstOf(uris);
         if (other === undefined) return;
         for (const [local, name] of imported) {
@@ -252,7 +276,8 @@ class Search {
     }
     for (const { uri, line, character } of places.slice(0, 2)) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      const whole = other !== undefined && character === 0 && isFirstCode(other, line);
+      const whole =
+        other !== undefined && character === 0 && isFirstCode(other, line) && outlineModule(other).members.length > 0;
       if (other !== undefined) this.#add(other, line, { weight, name, whole });
     }
   }
@@ -273,16 +298,18 @@ class Search {
    * The declaration of a name that a file uses or exports.
    *
    * @param searched files that were searched because another one exports all of their names.
+   * @param exported whether the file must export it.
    */
   async #resolve(
     document: DocumentText,
     name: string,
     reexports = REEXPORTS,
     searched = new Set<string>(),
+    exported = false,
   ): Promise<Pick<Found, 'document' | 'line'> | undefined> {
     const line = name === 'default' ? this.#findDefault(document) : this.#declared.of(document).get(name);
-    if (line !== undefined) return { document, line };
-    const imports = reexports === 0 ? [] : findImports(document);
+    if (line !== undefined && (!exported || isExported(document, line, name))) return { document, line };
+    const imports = reexports === 0 ? [] : this.#declared.importsOf(document);
     const named = imports.find(({ names }) => names.has(name));
     if (named !== undefined) {
       const imported = named.names.get(name) ?? name;
@@ -292,9 +319,10 @@ class Search {
     for (const { names, uris } of name === 'default' ? [] : imports) {
       const [uri = ''] = uris;
       if (!names.has('*') || searched.has(uri) || !this.#mayExport(uri)) continue;
-      searched.add(uri);
+      // A file of which only the own names were looked at may be searched again from a nearer one.
+      if (reexports > 1) searched.add(uri);
       const other = await this.#firstOf(uris);
-      const found = other && (await this.#resolve(other, name, reexports - 1, searched));
+      const found = other && (await this.#resolve(other, name, reexports - 1, searched, true));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -313,10 +341,15 @@ class Search {
   }
 
   async #readFirst(uris: readonly string[]): Promise<DocumentText | undefined> {
-    for (const uri of uris) {
+    const key = uris.join(' ');
+    const place = this.#places.get(key);
+    for (const uri of place === undefined ? uris : [place]) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      if (other !== undefined) return other;
+      if (other === undefined) continue;
+      this.#places.set(key, uri);
+      return other;
     }
+    this.#places.delete(key);
     return undefined;
   }
 
@@ -362,8 +395,19 @@ class Search {
 
 /** A module is declared where its code begins. */
 function isFirstCode(document: DocumentText, line: number): boolean {
-  for (let at = 0; at < line; at++) if (!/^\s*(?:$|\/[/*]|\*|#)/.test(document.lineAt(at))) return false;
+  const before = document.languageId === 'python' ? /^\s*(?:$|#|'''|""")/ : /^\s*(?:$|\/[/*]|\*)/;
+  for (let at = 0; at < line; at++) if (!before.test(document.lineAt(at))) return false;
   return true;
+}
+
+/** In languages that write it: on the line of the declaration, or in a list. */
+function isExported(document: DocumentText, line: number, name: string): boolean {
+  if (!isScript(document.languageId) || document.lineAt(line).startsWith('export ')) return true;
+  for (let at = 0; at < Math.min(document.lineCount, EXPORT_LINES); at++) {
+    const text = document.lineAt(at);
+    if (/^export (?:type )?\{/.test(text) && text.split(/[\s,{}]+/).includes(name)) return true;
+  }
+  return false;
 }
 
 /** Members with one of the words come before the others if not all have room. They stay in the order of the file. */

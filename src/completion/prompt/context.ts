@@ -56,8 +56,6 @@ const KINDS: readonly Snippet['kind'][] = [
 const PATH_CHARACTERS = 12;
 /** Snippets that are less likely needed are not added to a prompt that is in a cache. */
 const ADDED_SCORE = 1.5;
-/** Share of the first prompt that remains free for what is needed as the user types. */
-const RESERVED = 0.1;
 
 /**
  * Chooses the most likely needed snippets for which there is room, in a stable order: those that change least come first,
@@ -76,7 +74,7 @@ export function chooseSnippets(
   const kept = held.filter(isHeld).map((snippet) => current.get(keyOf(snippet)) ?? snippet);
   const seen = new Set(kept.map(({ text }) => text));
   const paths = new Set(kept.map(({ path }) => path));
-  let left = room * (held.length === 0 ? 1 - RESERVED : 1) - kept.reduce((sum, { text }) => sum + text.length + 1, 0);
+  let left = room - kept.reduce((sum, { text }) => sum + text.length + 1, 0);
   for (const path of paths) left -= path.length + PATH_CHARACTERS;
   const added: Snippet[] = [];
   const ranked = candidates
