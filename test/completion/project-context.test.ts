@@ -20,6 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** A project whose language finds what it is told. */
+const LANGUAGES: Readonly<Record<string, string>> = { '.py': 'python', '.rb': 'ruby' };
+
 class TestReader implements ProjectReader {
   time = 0;
   asked: string[] = [];
@@ -36,7 +38,13 @@ class TestReader implements ProjectReader {
 
   now = () => this.time;
   visited = async () => this.open.map((path) => this.#text(path)).filter((text) => text !== undefined);
-  read = async (uri: string) => this.#text(uri.replace('file:///work/', ''));
+  reads: string[] = [];
+  read = async (uri: string) => {
+    const path = uri.replace('file:///work/', '');
+    const text = this.#text(path);
+    if (text !== undefined) this.reads.push(path);
+    return text;
+  };
   declarations: ProjectReader['declarations'] = async (_, { line, character }, of) => {
     const name = /^[\w$]+/.exec(this.document?.lineAt(line).slice(character) ?? '')?.[0] ?? '';
     this.asked.push(`${of} ${name}`);
@@ -52,7 +60,7 @@ class TestReader implements ProjectReader {
 
   #text(path: string): DocumentText | undefined {
     const text = this.files[path];
-    return text === undefined ? undefined : textDocument(path, text, path.endsWith('.py') ? 'python' : 'typescript');
+    return text === undefined ? undefined : textDocument(path, text, LANGUAGES[path.slice(-3)] ?? 'typescript');
   }
 }
 
@@ -91,11 +99,122 @@ export const a = (options: Options) => {
     const text = (path: string) => found.find((each) => each.path === path)?.text;
     assert.equal(text('src/base.ts'), 'class Base\n  close(): void');
     assert.equal(text('src/make.ts'), 'export function makeSpan(classes: string[]): Span');
-    assert.equal(text('src/html.ts'), 'export const build = (node: Node): Span =>\nexport const LIMIT = 3');
+    assert.equal(text('src/html.ts'), 'html:\n  export const build = (node: Node): Span =>\n  export const LIMIT = 3');
     assert.equal(text('src/Options.ts'), 'export class Options\n  style: Style\n  havingSize(size: number): Options');
     assert.equal(reports.length, 1);
     const score = (path: string) => found.find((each) => each.path === path)?.score ?? 0;
     assert.ok(score('src/Options.ts') > score('src/html.ts'), 'the type of a parameter is needed more than an import');
+  });
+
+  const EXPORTS = {
+    'src/index.ts':
+      "export * from './gone';\nexport * from './parts';\nexport { default } from './base';\n" +
+      "export { default as Other, makeSpan as span } from './parts/make';",
+    'src/parts/index.ts':
+      "export * from '..';\nexport type * from './shape';\nexport * from './area';\nexport * from './make';",
+    'src/parts/shape.ts': "import type { Area } from '..';\nexport interface Shape {\n  area: Area;\n}",
+    'src/parts/area.ts': 'export interface Area {\n  size: number;\n}',
+    'src/parts/make.ts': 'export default class Maker {}\nexport function makeSpan(): void {}\nexport const LIMIT = 3;',
+    'src/base.ts': FILES['src/base.ts'] ?? '',
+    'lib/__init__.py': 'from .store import *\nfrom .store import Store as Shop',
+    'lib/store.py': 'class Store:\n    def get(self, key): return 1\nclass Item:\n    price: int\n',
+  };
+  const REEXPORTED: readonly (readonly [kind: string, language: string, text: string, found: readonly string[]])[] = [
+    ['by name', 'typescript', "import { Other, span } from './index';", ['function makeSpan', 'class Maker']],
+    ['all names', 'typescript', "import { LIMIT, Shape, Gone } from '.';", ['const LIMIT', 'interface Shape']],
+    ['its default', 'typescript', "import Base from '.';", ['class Base']],
+    ['a type of a type', 'typescript', "import { Shape } from '.';\nlet a: Shape = { area: {", ['interface Area']],
+    ['in Python', 'python', 'from lib import Shop, Item', ['class Store', 'class Item']],
+  ];
+  for (const [kind, language, text, wanted] of REEXPORTED)
+    it(`declarations: what another file exports is found: ${kind}`, async () => {
+      const path = language === 'python' ? 'a.py' : 'src/a.ts';
+      const { found } = await find(new TestReader(EXPORTS), path, `${text}|`, language);
+      const all = found.map((each) => each.text).join('\n');
+      assert.deepEqual(
+        wanted.filter((each) => !all.includes(each)),
+        [],
+      );
+    });
+
+  it('declarations: through files that export all names, only exported ones are found', async () => {
+    const reader = new TestReader({
+      'src/index.ts': "export * from './a';\nexport * from './b';\nexport * from './c';",
+      'src/a.ts': 'const logger = 1;\nconst size = 2;\nexport const a = 3;',
+      'src/b.ts': 'export const logger: Logger = make();',
+      'src/c.ts': 'const size: Size = 4;\nexport { size };',
+    });
+    const { found } = await find(reader, 'src/d.ts', "import { logger, size } from '.';\n|");
+    assert.deepEqual(found.map(({ path }) => path).sort(), ['src/b.ts', 'src/c.ts']);
+  });
+
+  it('declarations: a declaration after comments is no module, if its language has none', async () => {
+    const reader = new TestReader({ 'lib/shop.rb': '# frozen_string_literal: true\n\nclass Shop\nend\n' });
+    reader.answer = (name, of) => (name === 'shop' && of === 'name' ? [at('lib/shop.rb', 2, 0)] : []);
+    const { found } = await find(reader, 'lib/a.rb', 'shop.|', 'ruby');
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['class Shop'],
+    );
+  });
+
+  it('declarations: of many files that export all of each other, some are read, and each once', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `part${index}`);
+    const all = names.map((name) => `export * from './${name}';`).join('\n');
+    const reader = new TestReader(Object.fromEntries(names.map((name) => [`src/${name}.ts`, all])));
+    const { found } = await find(reader, 'src/a.ts', "import { Gone, Lost } from './part0';\n|");
+    assert.deepEqual(found, []);
+    assert.equal(reader.reads.length, 40);
+  });
+
+  it('declarations: of a union of many types, none is more likely than the others', async () => {
+    const names = Array.from({ length: 5 }, (_, index) => `Shape${index}`);
+    const reader = new TestReader({
+      'src/shapes.ts': names.map((name) => `export interface ${name} {}`).join('\n'),
+    });
+    const types = (count: number) => names.slice(0, count).map((_, line) => at('src/shapes.ts', line));
+    let count = 5;
+    reader.answer = (name, of) => (name === 'shape' && of === 'type' ? types(count) : []);
+    const text = 'build((shape) => {\n  |\n});';
+    assert.deepEqual((await find(reader, 'src/a.ts', text)).found, []);
+    count = 2;
+    assert.equal((await find(reader, 'src/a.ts', text)).found.length, 2);
+  });
+
+  it('declarations: a module is found where its code begins, and has the name by which it is used', async () => {
+    const reader = new TestReader({
+      'src/html.ts': "/**\n * Builds.\n */\n\nimport { a } from './a';\nexport function build(): void {}\n",
+    });
+    reader.answer = (name, of) => (name === 'markup' && of === 'name' ? [at('src/html.ts', 4, 0)] : []);
+    const { found } = await find(reader, 'src/b.ts', "import * as markup from '@app/html';\nmarkup.|");
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['markup:\n  export function build(): void'],
+    );
+  });
+
+  it('declarations: of a long type, the members that the file names come first, as long as a function is typed', async () => {
+    const members = Array.from({ length: 60 }, (_, index) => `  member${index}: Something${index} | undefined;`);
+    const reader = new TestReader({ 'src/long.ts': `export interface Long {\n${members.join('\n')}\n}` });
+    const head = "import type { Long } from './long';\nuse(member58);\nfunction run(long: Long) {\n";
+    const textOf = async (body: string) => (await find(reader, 'src/a.ts', `${head}${body}|\n}`)).found[0]?.text ?? '';
+    const text = await textOf('  ');
+    assert.ok(text.includes('member0:') && text.includes('member58:') && !text.includes('member59:'), text);
+    assert.equal(await textOf('  log(member59);\n  '), text);
+    assert.equal(await textOf('  log(member59);\n  if (long) {\n    '), text, 'in a block of the function');
+  });
+
+  it('declarations: the type of a value may be a property of a type, without a name of its own', async () => {
+    const reader = new TestReader({
+      'src/nodes.ts':
+        "type Nodes = {\n  'text': {\n    body: string;\n    font?: Font;\n  };\n  'rule': {\n    width: number;\n  };\n};",
+    });
+    reader.answer = (name, of) => (name === 'node' && of === 'type' ? [at('src/nodes.ts', 5, 10)] : []);
+    const { found } = await find(reader, 'src/a.ts', 'build((node) => {\n  |\n});');
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ["'rule':\n  width: number"],
+    );
   });
 
   const TYPED = {
@@ -204,7 +323,20 @@ export const a = (options: Options) => {
       ['Store, Item', 'a/lib/store.py'],
     );
     assert.ok(paths('a/b/c.py', 'from lib.store import Store', 'python')[0]?.includes('lib/store.py'));
-    assert.deepEqual(paths('a/b/c.py', 'from os import *\nimport sys', 'python'), []);
+    assert.deepEqual(
+      paths('a/b/c.py', 'from .store import *\nimport sys', 'python').map((found) => found.slice(0, 2)),
+      [['*', 'a/b/store.py']],
+    );
+    assert.deepEqual(
+      paths('src/a.ts', "export * from './b';\nexport type * from './c';\nexport * as d from './d';", 'typescript').map(
+        (found) => found.slice(0, 2),
+      ),
+      [
+        ['*', 'src/b.ts'],
+        ['*', 'src/c.ts'],
+        ['* as d', 'src/d.ts'],
+      ],
+    );
     assert.deepEqual(paths('src/a.js', "const { a, b: c } = require('../lib/d');", 'javascript')[0]?.slice(0, 2), [
       'a, b as c',
       'lib/d.ts',

@@ -11,6 +11,7 @@ export interface CodeName extends Position {
 /** Lines around the caret whose names count, and the lines at the top of a file that are searched for imports. */
 const AROUND = 150;
 const NEAR = 12;
+const WORD_LINES = 400;
 const HEAD = 120;
 const MAX_WIDTH = 400;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
@@ -61,6 +62,18 @@ export function namesAround(document: DocumentText, position: Position): Readonl
   const own = document.lineAt(position.line).slice(0, position.character);
   const texts = [own, ...lines.map((line) => document.lineAt(line))];
   return new Set(texts.flatMap((text) => withoutStrings(text, language).match(NAME) ?? []));
+}
+
+/** The words of a file, without those between the head of the block around the caret and the caret: they are typed now. */
+export function wordsOf(document: DocumentText, position: Position): ReadonlySet<string> {
+  const head = functionLines(document, position)?.at(-1) ?? position.line - 1;
+  const found = new Set<string>();
+  const last = Math.min(document.lineCount, position.line + WORD_LINES);
+  for (let line = Math.max(0, position.line - WORD_LINES); line < last; line++) {
+    if (line > head && line <= position.line) continue;
+    for (const [word] of document.lineAt(line).slice(0, MAX_WIDTH).matchAll(NAME)) found.add(word);
+  }
+  return found;
 }
 
 /** Brackets are searched in so many lines before the caret. */
@@ -147,15 +160,21 @@ export function enclosingLines(document: DocumentText, { line, character }: Posi
 
 /** The first line of the function around the caret; empty outside functions. */
 export function enclosingFunction(document: DocumentText, position: Position): string {
-  for (const lines of enclosingLines(document, position)) {
-    const text = lines.map((line) => document.lineAt(line).trim()).join(' ');
-    if (
+  return headText(document, functionLines(document, position) ?? []);
+}
+
+function functionLines(document: DocumentText, position: Position): readonly number[] | undefined {
+  return enclosingLines(document, position).find((lines) => {
+    const text = headText(document, lines);
+    return (
       /[(:]|=>|\bdo\b/.test(text) &&
       !/^(?:\} *)?(?:if|for|while|switch|else|elif|try|catch|except|with|match|loop|case|do|finally)\b/.test(text)
-    )
-      return text;
-  }
-  return '';
+    );
+  });
+}
+
+function headText(document: DocumentText, lines: readonly number[]): string {
+  return lines.map((line) => document.lineAt(line).trim()).join(' ');
 }
 
 export function indentationOf(text: string): number {

@@ -8,17 +8,21 @@ const ENDINGS = ['.ts', '.tsx', '.d.ts', '.js', '.jsx', '.mjs', '/index.ts', '/i
 
 /** An import statement of a file of the project. */
 export interface ImportedFrom {
-  /** Local name -> name in the other file; `*`: the file itself. */
+  /** Local name -> name in the other file; `*`: the file itself. `*` -> `*`: all names of the other file. */
   readonly names: ReadonlyMap<string, string>;
   /** Addresses where the file may be, the likeliest first. */
   readonly uris: readonly string[];
+}
+
+export function isScript(languageId: string): boolean {
+  return SCRIPT.test(languageId);
 }
 
 /** The imports of other files of the project, by their paths. Knows how TypeScript, JavaScript and Python write them. */
 export function findImports(document: DocumentText): readonly ImportedFrom[] {
   const statements = joinStatements(document);
   const { languageId } = document;
-  if (SCRIPT.test(languageId)) return statements.flatMap((text) => scriptImport(document, text) ?? []);
+  if (isScript(languageId)) return statements.flatMap((text) => scriptImport(document, text) ?? []);
   if (languageId === 'python') return statements.flatMap((text) => pythonImport(document, text) ?? []);
   return [];
 }
@@ -52,6 +56,7 @@ function scriptImport({ uri }: DocumentText, text: string): ImportedFrom | undef
   addNames(names, list.replace(/\btype\s/g, ''), /\s+as\s+|\s*:\s*/);
   const all = /\*\s*as\s+([\w$]+)/.exec(head)?.[1];
   if (all !== undefined) names.set(all, '*');
+  else if (/^export\s*(?:type\s*)?\*/.test(head)) names.set('*', '*');
   const single = /^(?:import|export)\s+(?:type\s+)?([\w$]+)\s*(?:,|$)|^(?:const|let|var)\s+([\w$]+)\s*=/.exec(
     head.trim(),
   );
@@ -62,9 +67,10 @@ function scriptImport({ uri }: DocumentText, text: string): ImportedFrom | undef
 
 function pythonImport({ uri }: DocumentText, text: string): ImportedFrom | undefined {
   const [, dots = '', module = '', list = ''] = /^from\s+(\.*)([\w.]*)\s+import\s+\(?([^)#]*)/.exec(text) ?? [];
-  if (list === '' || list.trim() === '*') return undefined;
+  if (list === '') return undefined;
   const names = new Map<string, string>();
-  addNames(names, list, /\s+as\s+/);
+  if (list.trim() === '*') names.set('*', '*');
+  else addNames(names, list, /\s+as\s+/);
   const path = module.split('.').join('/');
   // Without dots: from a folder above.
   const above = dots === '' ? ['.', '..', '../..', '../../..'] : [`${'../'.repeat(dots.length - 1)}.`];

@@ -12,9 +12,10 @@ const MAX_OVERLOADS = 2;
 const MAX_HEADER_LINES = 30;
 /** Of the text that is read before it is shortened. */
 const MAX_SIGNATURE = 1_000;
-const CONTAINER = /\b(?:class|interface|enum|struct|trait|impl|record|namespace)(?: |$)|[^=!<>]=$|^export default$/;
+const CONTAINER = /\b(?:class|interface|enum|struct|trait|impl|record|namespace)(?: |$)|[^=!<>]=$|:$|^export default$/;
 const PRIVATE = /^(?:private\b|#(?!\[)|__(?!init)|static #)/;
-const MODIFIERS = /^(?:(?:public|protected|readonly|static|abstract|override|get|set|async|pub|def) +)+|^self\./;
+const MODIFIERS =
+  /^(?:(?:public|protected|readonly|static|abstract|override|get|set|async|pub|def|export|default|declare|function|const|let|var|class|interface|type|enum|fn|struct|trait|func) +)+|^self\./;
 const CONTINUES = /(?:[=|&,(+?:]|=>|->|\b(?:extends|implements|where))\s*$/;
 const CONTINUED = /^\s*(?:[|&?:{.]|=>|->|=(?!=)|extends\b|implements\b|where\b)/;
 
@@ -50,10 +51,12 @@ const TYPE = /\p{Lu}[\p{L}\p{N}_$]*/gu;
 
 /** The names of types in a header, and in the members with one of the names. */
 export function typesIn({ header, members }: Outline, names: ReadonlySet<string>): readonly string[] {
-  const named = members.filter((member) =>
-    names.has(/[\p{L}_$][\p{L}\p{N}_$]*/u.exec(member.replace(MODIFIERS, ''))?.[0] ?? ''),
-  );
+  const named = members.filter((member) => names.has(memberName(member)));
   return [...new Set([header, ...named].flatMap((text) => text.match(TYPE) ?? []))];
+}
+
+export function memberName(member: string): string {
+  return /[\p{L}_$][\p{L}\p{N}_$]*/u.exec(member.replace(MODIFIERS, ''))?.[0] ?? '';
 }
 
 const DECLARED =

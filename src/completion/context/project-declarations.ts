@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
-import { type CodeName, enclosingFunction, findCodeNames, namesAround } from './code-names.ts';
-import { findImports } from './import-paths.ts';
-import { findDeclared, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
+import { type CodeName, enclosingFunction, findCodeNames, namesAround, wordsOf } from './code-names.ts';
+import { findImports, type ImportedFrom, isScript } from './import-paths.ts';
+import { findDeclared, memberName, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
 
 /** Names of which the declarations are looked up. */
@@ -13,6 +13,11 @@ const NAMES = 48;
 const AT_A_TIME = 3;
 /** Characters of the outline of one type. */
 const OUTLINE = 1_100;
+/** The type of a variable is needed more than the variable; the result of an imported function less than its signature. */
+const TYPE_WEIGHT = 1.2;
+const IMPORTED_TYPE_WEIGHT = 0.8;
+/** Types of a union. */
+const TYPES = 4;
 
 /** Milliseconds for an answer without which the others are used. */
 const LIMIT_MS = 300;
@@ -24,6 +29,10 @@ const FOLLOWED_DEPTH = 3;
 const FOLLOWED_WEIGHT = 0.35;
 /** Files that import a name only to export it. */
 const REEXPORTS = 3;
+/** Lines that are searched for lists of exported names. */
+const EXPORT_LINES = 2_000;
+/** Files that are searched for names because another one exports all of theirs. */
+const EXPORTED_WHOLE = 40;
 
 interface Found {
   readonly document: DocumentText;
@@ -61,6 +70,8 @@ export class ProjectDeclarations {
   readonly #reader: ProjectReader;
   readonly #answers = new Map<string, Answer>();
   readonly #declared = new DeclaredNames();
+  /** Addresses at which imported files were found, by all where they may be. */
+  readonly #places = new Map<string, string>();
 
   constructor(reader: ProjectReader) {
     this.#reader = reader;
@@ -69,6 +80,7 @@ export class ProjectDeclarations {
   /** Another file changed: names may be declared elsewhere. */
   clear(): void {
     this.#answers.clear();
+    this.#places.clear();
   }
 
   /** @param report is called with the declarations in imported and open files, before the language is asked. */
@@ -78,7 +90,7 @@ export class ProjectDeclarations {
     report: (snippets: readonly Snippet[]) => void,
   ): Promise<readonly Snippet[]> {
     const names = findCodeNames(document, position);
-    const search = new Search(document, this.#reader, this.#declared);
+    const search = new Search({ document, position }, this.#reader, this.#declared, this.#places);
     await search.byPath(names);
     const around = namesAround(document, position);
     await search.follow(around);
@@ -94,7 +106,7 @@ export class ProjectDeclarations {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
           const answer = await this.#ask(document.uri, name, kind, scope);
-          await search.add(answer, kind === 'type' ? name.weight * 1.2 : name.weight, name.name);
+          await search.add(answer, name, kind);
         }
       }
     };
@@ -131,48 +143,81 @@ export class ProjectDeclarations {
   }
 }
 
-/** The declared names of files. Each file is read once a version. */
+interface Known {
+  readonly version: number;
+  readonly names: ReadonlyMap<string, number>;
+  imports?: readonly ImportedFrom[];
+}
+
+/** The declared names and the imports of files. Each file is read once a version. */
 class DeclaredNames {
-  readonly #known = new Map<string, { readonly version: number; readonly names: ReadonlyMap<string, number> }>();
+  readonly #known = new Map<string, Known>();
 
   of(document: DocumentText): ReadonlyMap<string, number> {
+    return this.#read(document).names;
+  }
+
+  importsOf(document: DocumentText): readonly ImportedFrom[] {
+    const known = this.#read(document);
+    known.imports ??= findImports(document);
+    return known.imports;
+  }
+
+  #read(document: DocumentText): Known {
     const { uri, version } = document;
-    const known = this.#known.get(uri);
-    const names = known?.version === version ? known.names : findDeclared(document);
+    const before = this.#known.get(uri);
+    const known = before?.version === version ? before : { version, names: findDeclared(document) };
     this.#known.delete(uri);
-    this.#known.set(uri, { version, names });
+    this.#known.set(uri, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > INDEXED && oldest !== undefined) this.#known.delete(oldest);
-    return names;
+    return known;
   }
 }
 
 class Search {
   readonly #document: DocumentText;
+  readonly #words: ReadonlySet<string>;
   readonly #reader: ProjectReader;
   readonly #declared: DeclaredNames;
+  readonly #places: Map<string, string>;
   readonly #found = new Map<string, Found>();
   /** Answers of the language about no file. */
   readonly #told: Snippet[] = [];
   readonly #followed = new Set<string>();
+  /** Files of which another one exports all names. */
+  readonly #whole = new Set<string>();
+  readonly #files = new Map<string, Promise<DocumentText | undefined>>();
+  /** Local names. */
+  readonly #imported = new Set<string>();
 
-  constructor(document: DocumentText, reader: ProjectReader, declared: DeclaredNames) {
+  constructor(
+    { document, position }: { readonly document: DocumentText; readonly position: Position },
+    reader: ProjectReader,
+    declared: DeclaredNames,
+    places: Map<string, string>,
+  ) {
     this.#document = document;
+    this.#words = wordsOf(document, position);
     this.#reader = reader;
     this.#declared = declared;
+    this.#places = places;
   }
 
   async byPath(names: readonly CodeName[]): Promise<void> {
     const weights = new Map(names.map(({ name, weight }) => [name, weight]));
     await Promise.all(
-      findImports(this.#document).map(async ({ names: imported, uris }) => {
+      this.#declared.importsOf(this.#document).map(async ({ names: imported, uris }) => {
         const other = await this.#firstOf(uris);
         if (other === undefined) return;
         for (const [local, name] of imported) {
-          const line =
-            name === '*' ? 0 : name === 'default' ? this.#findDefault(other) : this.#declared.of(other).get(name);
+          if (local === '*') continue;
+          this.#imported.add(local);
+          const whole = name === '*';
+          const found = whole ? { document: other, line: 0 } : await this.#resolve(other, name);
           const weight = weights.get(local) ?? 1;
-          if (line !== undefined) this.#add(other, line, { weight, name: local, whole: name === '*' });
+          if (found !== undefined && found.document.uri !== this.#document.uri)
+            this.#add(found.document, found.line, { weight, name: local, whole });
         }
       }),
     );
@@ -206,7 +251,7 @@ class Search {
           if (names.has(name) || this.#followed.has(key)) continue;
           if (this.#followed.size >= FOLLOWED) return;
           this.#followed.add(key);
-          const declared = await this.#resolve(document, name, REEXPORTS);
+          const declared = await this.#resolve(document, name);
           if (declared === undefined || declared.document.uri === this.#document.uri) continue;
           const added = this.#add(declared.document, declared.line, { weight: score * FOLLOWED_WEIGHT, name });
           if (added !== undefined) next.push(added);
@@ -216,15 +261,24 @@ class Search {
     }
   }
 
-  async add({ places, signature }: Pick<Answer, 'places' | 'signature'>, weight: number, name: string): Promise<void> {
+  async add(
+    { places, signature }: Pick<Answer, 'places' | 'signature'>,
+    { name, weight: own }: CodeName,
+    of: 'name' | 'type',
+  ): Promise<void> {
+    const weight = of === 'name' ? own : own * (this.#imported.has(name) ? IMPORTED_TYPE_WEIGHT : TYPE_WEIGHT);
     const [library] = places;
+    // Any two of many would be sent.
+    if (of === 'type' && places.length > TYPES) return;
     if (signature !== undefined && library !== undefined) {
       const path = library.uri.slice(library.uri.lastIndexOf('/') + 1);
       this.#told.push({ kind: 'declaration', path, line: library.line, text: signature, score: weight });
     }
     for (const { uri, line, character } of places.slice(0, 2)) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      if (other !== undefined) this.#add(other, line, { weight, name, whole: line === 0 && character === 0 });
+      const whole =
+        other !== undefined && character === 0 && isFirstCode(other, line) && outlineModule(other).members.length > 0;
+      if (other !== undefined) this.#add(other, line, { weight, name, whole });
     }
   }
 
@@ -240,29 +294,62 @@ class Search {
     return visited.filter((other) => other.languageId === languageId && other.uri !== uri);
   }
 
-  /** The declaration of a name that a file uses. */
+  /**
+   * The declaration of a name that a file uses or exports.
+   *
+   * @param searched files that were searched because another one exports all of their names.
+   * @param exported whether the file must export it.
+   */
   async #resolve(
     document: DocumentText,
     name: string,
-    reexports: number,
+    reexports = REEXPORTS,
+    searched = new Set<string>(),
+    exported = false,
   ): Promise<Pick<Found, 'document' | 'line'> | undefined> {
-    const line = this.#declared.of(document).get(name);
-    if (line !== undefined) return { document, line };
-    for (const { names, uris } of reexports === 0 ? [] : findImports(document)) {
-      const imported = names.get(name);
-      const other = imported === undefined || imported === '*' ? undefined : await this.#firstOf(uris);
-      if (imported === undefined || other === undefined) continue;
-      const own = imported === 'default' ? this.#findDefault(other) : undefined;
-      return own === undefined ? this.#resolve(other, imported, reexports - 1) : { document: other, line: own };
+    const line = name === 'default' ? this.#findDefault(document) : this.#declared.of(document).get(name);
+    if (line !== undefined && (!exported || isExported(document, line, name))) return { document, line };
+    const imports = reexports === 0 ? [] : this.#declared.importsOf(document);
+    const named = imports.find(({ names }) => names.has(name));
+    if (named !== undefined) {
+      const imported = named.names.get(name) ?? name;
+      const other = imported === '*' ? undefined : await this.#firstOf(named.uris);
+      return other && this.#resolve(other, imported, reexports - 1, searched);
+    }
+    for (const { names, uris } of name === 'default' ? [] : imports) {
+      const [uri = ''] = uris;
+      if (!names.has('*') || searched.has(uri) || !this.#mayExport(uri)) continue;
+      // A file of which only the own names were looked at may be searched again from a nearer one.
+      if (reexports > 1) searched.add(uri);
+      const other = await this.#firstOf(uris);
+      const found = other && (await this.#resolve(other, name, reexports - 1, searched, true));
+      if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  async #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
-    for (const uri of uris) {
+  #mayExport(uri: string): boolean {
+    if (this.#whole.size < EXPORTED_WHOLE) this.#whole.add(uri);
+    return this.#whole.has(uri);
+  }
+
+  #firstOf(uris: readonly string[]): Promise<DocumentText | undefined> {
+    const key = uris.join(' ');
+    const known = this.#files.get(key) ?? this.#readFirst(uris);
+    this.#files.set(key, known);
+    return known;
+  }
+
+  async #readFirst(uris: readonly string[]): Promise<DocumentText | undefined> {
+    const key = uris.join(' ');
+    const place = this.#places.get(key);
+    for (const uri of place === undefined ? uris : [place]) {
       const other = await this.#reader.read(uri, this.#document.languageId);
-      if (other !== undefined) return other;
+      if (other === undefined) continue;
+      this.#places.set(key, uri);
+      return other;
     }
+    this.#places.delete(key);
     return undefined;
   }
 
@@ -279,8 +366,8 @@ class Search {
       known.names.add(name);
       return known;
     }
-    const outline = whole ? outlineModule(document) : outlineAt(document, line);
-    if (outline === undefined) return undefined;
+    const outline = whole ? { ...outlineModule(document), header: `${name}:` } : outlineAt(document, line);
+    if (outline === undefined || (whole && outline.members.length === 0)) return undefined;
     const found = { document, line, outline, names: new Set([name]), score: weight };
     this.#found.set(key, found);
     return found;
@@ -299,20 +386,41 @@ class Search {
   snippets(): readonly Snippet[] {
     const outlines = [...this.#found.values()].flatMap(({ document, line, outline, score }) => {
       if (document.path === undefined) return [];
-      const text = write(outline);
+      const text = write(outline, this.#words);
       return text === '' ? [] : [{ kind: 'declaration' as const, path: document.path, line, text, score }];
     });
     return [...outlines, ...this.#told];
   }
 }
 
-/** The first members that have room. */
-function write({ header, members }: Outline): string {
+/** A module is declared where its code begins. */
+function isFirstCode(document: DocumentText, line: number): boolean {
+  const before = document.languageId === 'python' ? /^\s*(?:$|#|'''|""")/ : /^\s*(?:$|\/[/*]|\*)/;
+  for (let at = 0; at < line; at++) if (!before.test(document.lineAt(at))) return false;
+  return true;
+}
+
+/** In languages that write it: on the line of the declaration, or in a list. */
+function isExported(document: DocumentText, line: number, name: string): boolean {
+  if (!isScript(document.languageId) || document.lineAt(line).startsWith('export ')) return true;
+  for (let at = 0; at < Math.min(document.lineCount, EXPORT_LINES); at++) {
+    const text = document.lineAt(at);
+    if (/^export (?:type )?\{/.test(text) && text.split(/[\s,{}]+/).includes(name)) return true;
+  }
+  return false;
+}
+
+/** Members with one of the words come before the others if not all have room. They stay in the order of the file. */
+function write({ header, members }: Outline, words: ReadonlySet<string>): string {
   let room = OUTLINE - header.length;
-  const kept = members.filter(({ length }) => {
-    room -= length;
-    return room > 0;
-  });
-  const lines = header === '' ? kept : [header, ...kept.map((member) => `  ${member}`)];
-  return lines.join('\n');
+  const isKnown = (member: string) => words.has(memberName(member));
+  const ranked = [...members.filter(isKnown), ...members.filter((member) => !isKnown(member))];
+  const kept = new Set(
+    ranked.filter(({ length }) => {
+      room -= length;
+      return room > 0;
+    }),
+  );
+  const lines = members.filter((member) => kept.has(member)).map((member) => (header === '' ? member : `  ${member}`));
+  return [...(header === '' ? [] : [header]), ...lines].join('\n');
 }

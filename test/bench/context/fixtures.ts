@@ -13,7 +13,7 @@ interface Grammar {
 /** Python, Go and Rust, as far as the files in `fixtures` use them. */
 const LANGUAGES: Readonly<Record<string, Grammar>> = {
   python: { declared: /^\s*(?:def|class) (\w+)|^ {4}(\w+): /, head: /^\s*def .*:$/ },
-  go: { declared: /^(?:func (?:\([^)]*\) )?|type |var )(\w+)|^\t(\w+) +\S+$/, head: /^func .*\{$/ },
+  go: { declared: /^(?:func (?:\([^)]*\) )?|type |var )(\w+)|^\t(?!return\b)(\w+) +\S+$/, head: /^func .*\{$/ },
   rust: { declared: /\b(?:fn|struct|enum) (\w+)|^ +pub (\w+): |^ {4}([A-Z]\w*),$/, head: /^\s*pub fn .*\{$/ },
 };
 

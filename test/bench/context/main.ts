@@ -79,7 +79,11 @@ function table(rows: readonly Row[], first: string): string {
 
 function show(task: ContextTask, { first, best }: Measured): void {
   if (!process.argv.includes('--show')) return;
+  const missing = best.missing.map((name) => {
+    return `${name} (${task.needed.find((each) => each.name === name)?.file})`;
+  });
   console.log(`${first.found}, ${best.found} of ${first.needed}: ${task.file}: ${task.firstLine}`);
+  if (missing.length > 0) console.log(`  missing: ${missing.join(', ')}`);
 }
 
 /** With each of the sources. */

@@ -11,6 +11,8 @@ export interface Recall {
   /** Characters of the context, and of its lines with a needed name. */
   readonly characters: number;
   readonly useful: number;
+  /** Needed names that the context does not have. */
+  readonly missing: readonly string[];
 }
 
 /** @param context the part of the prompt before the path of the file itself. */
@@ -28,6 +30,7 @@ export function recallOf({ needed, before, after }: ContextTask, context: string
     hiddenFound: hidden.filter((name) => inContext.has(name)).length,
     characters: context.length,
     useful: useful.join('\n').length,
+    missing: names.filter((name) => !inContext.has(name)),
   };
 }
 
