@@ -142,7 +142,7 @@ export const a = (options: Options) => {
       'src/index.ts': "export * from './a';\nexport * from './b';\nexport * from './c';",
       'src/a.ts': 'const logger = 1;\nconst size = 2;\nexport const a = 3;',
       'src/b.ts': 'export const logger: Logger = make();',
-      'src/c.ts': 'const size: Size = 4;\nexport { size };',
+      'src/c.ts': 'const size: Size = 4;\nexport {\n  size,\n};',
     });
     const { found } = await find(reader, 'src/d.ts', "import { logger, size } from '.';\n|");
     assert.deepEqual(found.map(({ path }) => path).sort(), ['src/b.ts', 'src/c.ts']);

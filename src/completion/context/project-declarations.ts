@@ -403,9 +403,13 @@ function isFirstCode(document: DocumentText, line: number): boolean {
 /** In languages that write it: on the line of the declaration, or in a list. */
 function isExported(document: DocumentText, line: number, name: string): boolean {
   if (!isScript(document.languageId) || document.lineAt(line).startsWith('export ')) return true;
+  let inList = false;
   for (let at = 0; at < Math.min(document.lineCount, EXPORT_LINES); at++) {
     const text = document.lineAt(at);
-    if (/^export (?:type )?\{/.test(text) && text.split(/[\s,{}]+/).includes(name)) return true;
+    inList ||= /^export (?:type )?\{/.test(text);
+    if (!inList) continue;
+    if (text.split(/[\s,{}]+/).includes(name)) return true;
+    inList = !text.includes('}');
   }
   return false;
 }
