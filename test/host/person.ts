@@ -13,6 +13,12 @@ export async function typeInto(field: Locator, text: string): Promise<void> {
   else await field.pressSequentially(text);
 }
 
+/** Clicks and types without a pause: keys that come before the next frame must not be lost. */
+export async function clickAndType(page: Page, target: Locator, text: string): Promise<void> {
+  await target.hover();
+  await Promise.all([page.mouse.down(), page.mouse.up(), page.keyboard.type(text)]);
+}
+
 /** Reaches a field with Tab, or with Shift+Tab, and types into it. */
 export async function tabInto(page: Page, field: Locator, text: string, key = 'Tab'): Promise<void> {
   await tabTo(page, field, key);

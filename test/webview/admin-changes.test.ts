@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
 import { KEY } from '../gateway/serve-harness.ts';
-import { inPage, typeInto } from '../host/person.ts';
+import { clickAndType, inPage, typeInto } from '../host/person.ts';
 import { AdminSite } from './admin-site.ts';
 
 /** Keys, live requests, sessions and a lost connection. Each test uses names of its own. */
@@ -74,8 +74,7 @@ describe('changes on the admin page', () => {
   it('admin page: an admin key is created and rotated only with the own key', async () => {
     const { page, close } = await site.open('/admin/keys');
     const dialog = page.getByRole('dialog');
-    await page.getByRole('button', { name: 'Create Key…' }).click();
-    await page.keyboard.type('deputy');
+    await clickAndType(page, page.getByRole('button', { name: 'Create Key…' }), 'deputy');
     assert.equal(await dialog.getByLabel(/^Your key/).count(), 0);
     await dialog.getByLabel('Access to this page').selectOption('keys');
     await typeInto(dialog.getByLabel(/^Your key/), 'svc_wrong');

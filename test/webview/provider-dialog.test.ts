@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bundle } from '../../scripts/localization.ts';
 import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form/provider-form.ts';
 import type { ToDialog } from '../../src/protocol/provider-dialog.ts';
-import { inPage, typeInto } from '../host/person.ts';
+import { clickAndType, inPage, typeInto } from '../host/person.ts';
 import { ARTIFACTS } from '../host/workbench.ts';
 import { type Dialog, startDialogHost } from './provider-page.ts';
 import type { ThemeName } from './themes.ts';
@@ -367,6 +367,23 @@ describe('provider page', () => {
     await page.locator('.status button', { hasText: 'Cancel' }).press('Enter');
     await page.waitForFunction(() => document.activeElement !== document.body);
     assert.notEqual(await focused(), 'BODY');
+    await dialog.close();
+  });
+
+  it('provider page: keys that follow a click at once are in the field that it shows', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened(FILLED, 'edit'));
+    await clickAndType(page, page.locator('#add-model'), 'acme-new');
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>('[id="models.2.id"]')?.value === 'acme-new',
+    );
+    await clickAndType(page, page.locator('#add-header'), 'X-New');
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>('[id="headers.2.name"]')?.value === 'X-New',
+    );
+    await clickAndType(page, page.locator('button', { hasText: 'Replace' }).first(), 'sk-2');
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#key')?.value === 'sk-2');
     await dialog.close();
   });
 

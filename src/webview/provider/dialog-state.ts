@@ -315,9 +315,9 @@ function isDerivedId({ id, name }: ProviderForm, presets: readonly ProviderPrese
   return id === '' || base === proposedId(name) || presets.some((preset) => preset.id === base);
 }
 
-/** Focuses an element that is rendered in the next frame. */
+/** Focuses an element that is about to be rendered, before any key can arrive. Preact renders in a microtask. */
 export function focusSoon(id: string): void {
-  requestAnimationFrame(() => document.getElementById(id)?.focus());
+  queueMicrotask(() => document.getElementById(id)?.focus());
 }
 
 /** Tidies the key only. Rows keep their indexes, because a problem refers to its field by index. */

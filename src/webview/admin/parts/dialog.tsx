@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../../shared/words.ts';
 
 export interface DialogProps {
@@ -16,7 +16,8 @@ export interface DialogProps {
 export function Dialog({ title, onClose, locked = false, large = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Not after the next frame: a key that follows the click at once is meant for the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     // The browser would choose the button that closes the dialog.

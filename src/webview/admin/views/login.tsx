@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
@@ -14,7 +14,7 @@ export function Login(props: { reason: 'ended' | 'link' | undefined; onOpen: (se
   const problem = useSignal('');
   const busy = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const submit = async () => {
     if (key.value.trim() === '') {
       problem.value = t('Enter a key.');
