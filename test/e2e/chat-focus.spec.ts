@@ -93,7 +93,7 @@ describe('focus of the chat and of its lists', () => {
 
     for (const [name, open] of Object.entries(OPENED)) {
       it(`chat: text typed after ${name} and Escape is in the message`, async () => {
-        const frame = await harness.newConversation();
+        const frame = await harness.enter();
         await close(open, 'Escape');
         await waitForCaret(harness.page, frame);
         await typeMessage(harness.page, frame, 'next');
@@ -106,7 +106,7 @@ describe('focus of the chat and of its lists', () => {
       ['a model by “Choose Chat Model”', command('Svc: Choose Chat Model')],
     ] as const) {
       it(`chat: text typed after ${name} was chosen is in the message`, async () => {
-        const frame = await harness.newConversation();
+        const frame = await harness.enter();
         await close(open, 'Enter');
         await list().waitFor({ state: 'hidden' });
         await waitForCaret(harness.page, frame);
@@ -122,7 +122,7 @@ describe('focus of the chat and of its lists', () => {
     ] as const) {
       it(`chat: the list of ${name} leaves the focus in the editor after ${way}`, async () => {
         await openFile(harness.page, 'receipt.ts');
-        const frame = await harness.newConversation();
+        const frame = await harness.enter();
         await enter();
         await harness.page.locator('.monaco-editor.focused').waitFor();
         await waitUntil(
@@ -144,7 +144,7 @@ describe('focus of the chat and of its lists', () => {
     const row = (text: string) => harness.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
     const titled = (text: string) => harness.page.locator('.quick-input-title', { hasText: text });
     const opened = async () => {
-      const frame = await harness.newConversation();
+      const frame = await harness.enter();
       await frame.getByRole('button', { name: /Large/ }).click();
       await row('up/small').waitFor();
       return frame;

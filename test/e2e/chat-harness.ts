@@ -118,6 +118,16 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
     newConversation: () => newConversation(page),
+    /**
+     * Clicks into the input of the open chat. “New Conversation” may focus it once more after the caret is there, which
+     * closes a list that was opened meanwhile.
+     */
+    enter: async () => {
+      const frame = await panel();
+      await frame.locator('.composer textarea').click();
+      await waitForCaret(page, frame);
+      return frame;
+    },
     /** Types a message, which needs the caret in the input, and presses Enter. */
     send: async (text: string) => sendMessage(page, await panel(), text),
     close: async () => {
