@@ -35,6 +35,8 @@ interface Priority {
   readonly patterns: readonly RegExp[];
   /** Models that match one of this number of patterns are made for the task. They are preferred in all providers. */
   readonly suited: number;
+  /** Models that are not made for the task, also if they match another pattern. */
+  readonly unsuited?: RegExp;
 }
 
 const CHAT_PATTERNS: readonly RegExp[] = [
@@ -67,7 +69,10 @@ const FIM_PATTERNS: readonly RegExp[] = [
 /** The largest first: they predict best. */
 const EDIT_PATTERNS: readonly RegExp[] = [/mercury-edit/, /sweep-next-edit-v2/, /zeta-?2/, /sweep/, /zeta/, /./];
 
-const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length };
+/** They continue code and answer nothing: base models, such as `qwen2.5-coder:1.5b-base`. */
+const BASE_MODELS = /[-_:.]base(?:[-_:.]|$)|starcoder/;
+
+const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length, unsuited: BASE_MODELS };
 /** The last two patterns are not code models: their completions may be slow or poor. */
 const FIM_PRIORITY: Priority = { patterns: FIM_PATTERNS, suited: FIM_PATTERNS.length - 2 };
 
@@ -150,8 +155,9 @@ export function isCodeModel(model: Model): boolean {
   return priorityRank(model, FIM_PRIORITY) < FIM_PRIORITY.suited;
 }
 
-function priorityRank({ id }: Model, { patterns }: Priority): number {
-  const index = patterns.findIndex((pattern) => pattern.test(id.slice(0, MAX_MATCHED_ID).toLowerCase()));
+function priorityRank({ id }: Model, { patterns, unsuited }: Priority): number {
+  const name = id.slice(0, MAX_MATCHED_ID).toLowerCase();
+  const index = unsuited?.test(name) ? -1 : patterns.findIndex((pattern) => pattern.test(name));
   return index === -1 ? patterns.length : index;
 }
 

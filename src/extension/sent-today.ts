@@ -62,7 +62,7 @@ export class SentToday {
     ]);
     const head = [t('HOST'), t('PURPOSE'), t('REQUESTS'), t('BYTES SENT'), t('LAST')];
     const note = t('Requests of Svc in VS Code today. Those of the gateway are in its usage.');
-    const list = rows.length === 0 ? `${t('Nothing was sent today.')}\n` : textTable(head, cells);
+    const list = rows.length === 0 ? `${t('Nothing was sent today.')}\n` : textTable(head, cells, [2, 3]);
     await texts.show(t('Where My Code Went'), `${note}\n\n${list}`);
   }
 }

@@ -1,6 +1,7 @@
 import { aborted } from '../base/concurrency.ts';
 import { defined, isObject, type JsonObject, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
 import { isLocalHost } from '../base/public-address.ts';
+import { upToFirst } from '../base/text.ts';
 import type { Endpoint, Model, ProviderKind, ServedWindow } from '../catalog/model.ts';
 import { chosenWindow } from '../catalog/ollama-model.ts';
 import { type WindowReader, withServedWindow } from '../catalog/served-window.ts';
@@ -13,7 +14,7 @@ import type { Transport } from './transport/transport.ts';
 
 /** Milliseconds for each question. */
 const TIMEOUT_MS = 2_000;
-/** Milliseconds in which a server that did not answer in time gets no further question. */
+/** Milliseconds in which a server that did not answer in time, or has no such path, gets no further question. */
 const SILENCE_MS = 60_000;
 /** Names of models that run in Ollama's cloud. Nothing is loaded for them. */
 const CLOUD = /[:-]cloud$/;
@@ -104,8 +105,10 @@ async function readTabby(ask: Ask): Promise<Partly> {
 
 /** LocalAI: the configuration of the model (docs of LocalAI, "Read model config"). */
 async function readLocalAi(ask: Ask, { id }: Model): Promise<Partly> {
-  return { context: count((await ask(`/api/models/config-json/${encodeURIComponent(id)}`))?.context_size) };
+  return { context: count((await ask(`${LOCALAI_CONFIG}${encodeURIComponent(id)}`))?.context_size) };
 }
+
+const LOCALAI_CONFIG = '/api/models/config-json/';
 
 async function readKobold(ask: Ask): Promise<Partly> {
   return { context: count((await ask('/api/extra/true_max_context_length'))?.value) };
@@ -146,6 +149,8 @@ export class ServedWindows implements WindowReader {
   readonly #found = new Map<string, Source>();
   /** When a server did not answer in time, of the monotonic clock, by address. */
   readonly #silentSince = new Map<string, number>();
+  /** When a server of an unknown kind was found to have no such path, of the monotonic clock, by address and path. */
+  readonly #missingSince = new Map<string, number>();
 
   readonly #loading: ServedWindowsOptions['loading'];
   readonly #loadMs: number;
@@ -190,7 +195,11 @@ export class ServedWindows implements WindowReader {
       });
       if (window !== undefined) windows.set(model.ref, window);
     };
-    await Promise.all(models.slice(0, MOST_LISTED).map(read));
+    const listed = models.slice(0, MOST_LISTED);
+    // What a server does not have for its first model is not asked for the others.
+    const first = [...new Map(listed.toReversed().map((model) => [model.endpoint.baseURL, model])).values()];
+    await Promise.all(first.map(read));
+    await Promise.all(listed.filter((model) => !first.includes(model)).map(read));
     return windows;
   }
 
@@ -327,7 +336,8 @@ export class ServedWindows implements WindowReader {
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
     const address = endpoint.baseURL ?? '';
-    const silentSince = this.#silentSince.get(address);
+    const place = `${address} ${withoutModel(path)}`;
+    const silentSince = this.#silentSince.get(address) ?? this.#missingSince.get(place);
     if (silentSince !== undefined && performance.now() - silentSince < SILENCE_MS) return undefined;
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
@@ -340,7 +350,11 @@ export class ServedWindows implements WindowReader {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = { method: body ? ('POST' as const) : ('GET' as const), url, headers, ...sent, signal: limit };
       const response = await this.#transport.send(request);
-      const value = parseJson(await textUpTo(response.body, MAX_BYTES));
+      const text = await textUpTo(response.body, MAX_BYTES);
+      const value = parseJson(text);
+      // A server that has the path, but not the model, names the model.
+      const missing = response.status === 404 && !text.replaceAll(path, '').toLowerCase().includes('model');
+      if (missing && endpoint.kind === 'openai-compatible') this.#missingSince.set(place, performance.now());
       const refused =
         response.status !== 200 || !isObject(value) || (value.error !== undefined && value.error !== null);
       return refused ? undefined : value;
@@ -358,6 +372,11 @@ function thinkValues(thinking: unknown): ServedWindow['think'] | undefined {
   return Array.isArray(values)
     ? values.filter((each) => typeof each === 'string' || typeof each === 'boolean')
     : undefined;
+}
+
+/** A path without the name of a model. */
+function withoutModel(path: string): string {
+  return path.startsWith(LOCALAI_CONFIG) ? LOCALAI_CONFIG : upToFirst(path, ['?']);
 }
 
 /** Loads and windows belong to a model of a server. */

@@ -94,6 +94,21 @@ describe('selectModel', () => {
     assert.equal(await chosen({ a: local('plain'), b: local('granite-code') }), 'b/granite-code');
   });
 
+  it('selectModel: prefers a model that answers to a base model, which only continues code', async () => {
+    const chosen = async (...ids: string[]) => {
+      const models = Object.fromEntries(ids.map((id) => [id, {}]));
+      const provider = { a: { options: { baseURL: 'http://127.0.0.1:1' }, models } };
+      return selectModel(await ask({}, { mine: { provider } })).model?.key;
+    };
+    assert.equal(await chosen('qwen2.5-coder:1.5b-base', 'qwen3:8b'), 'qwen3:8b');
+    assert.equal(await chosen('qwen2.5-coder:7b-base-q4_K_M', 'tiny'), 'tiny');
+    assert.equal(await chosen('deepseek-coder-1.3b-base', 'starcoder2:3b', 'tiny'), 'tiny');
+    assert.equal(await chosen('qwen2.5-coder:1.5b-base'), 'qwen2.5-coder:1.5b-base');
+    // Open coding models answer too, and are preferred to models of an unknown kind.
+    assert.equal(await chosen('large-chat', 'qwen2.5-coder-7b'), 'qwen2.5-coder-7b');
+    assert.equal(await chosen('database-chat', 'zeta'), 'database-chat');
+  });
+
   it('selectModel: returns neither a model nor warnings for an empty registry', async () => {
     assert.deepEqual(selectModel(await ask({}, { mine: {} })), { warnings: [] });
   });

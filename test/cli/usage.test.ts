@@ -95,9 +95,13 @@ describe('svc usage', () => {
       ],
     );
     const { out } = await svc(folder, ['usage', '--by', 'key']);
-    assert.match(out, /^KEY .*TOKENS$/m);
+    assert.match(out, /^KEY +COST USD +REQUESTS +UNPRICED +INPUT .*TOKENS$/m);
     assert.match(out, /^ann .* reported$/m);
-    assert.match(out, /^tom .* 0\.000000 \(1 without a price\) +reported$/m);
+    assert.match(out, /^tom +unknown +2 +1 .* reported$/m);
+    // Numbers end below their title.
+    const lines = out.trimEnd().split('\n');
+    const end = (lines[0] ?? '').indexOf('COST USD') + 'COST USD'.length;
+    for (const line of lines) assert.match(line.slice(end - 1, end + 1), /^\S $/, line);
     assert.match(out, /^bob .* 3 estimated: client_left 2, not_reported 1$/m);
     const csv = (await svc(folder, ['usage', '--by', 'key', '--format', 'csv'])).out;
     assert.match(csv, /,estimate_reasons,unpriced_requests\r\n/);

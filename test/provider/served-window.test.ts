@@ -343,6 +343,34 @@ describe('ServedWindows', () => {
     );
   });
 
+  it('ServedWindows: an unknown server is asked once for a path that it does not have, for all models and lists', async () => {
+    serve({ '/v1/models': { data: [] } });
+    const windows = new ServedWindows(fetchTransport(fetch));
+    const models = [1, 2, 3].map((at) => model('openai-compatible', `m${at}`));
+    await windows.readAll(models, signal);
+    const paths = upstream.requests.map(({ path }) => path);
+    assert.ok(paths.includes('/api/ps'));
+    assert.equal(paths.filter((path) => path.includes('m2') || path.includes('m3')).length, 0, paths.join(' '));
+    assert.equal(new Set(paths).size, paths.length, paths.join(' '));
+    await windows.readAll(models, signal);
+    assert.deepEqual(
+      upstream.requests.slice(paths.length).map(({ path }) => path),
+      ['/v1/models'],
+    );
+  });
+
+  it('ServedWindows: a path that an unknown server has for one model only is asked for each', async () => {
+    const config = '/api/models/config-json/';
+    const absent = { status: 404, body: '{"error":"Model configuration not found"}' };
+    serve({ [`${config}m1`]: absent, [`${config}m2`]: { context_size: 4096 }, [`${config}m3`]: absent });
+    const models = [1, 2, 3].map((at) => ({ ...model('openai-compatible', `m${at}`), ref: `up/m${at}` }));
+    const told = await new ServedWindows(fetchTransport(fetch)).readAll(models, signal);
+    assert.deepEqual(
+      models.map(({ ref }) => told.get(ref)?.context),
+      [undefined, 4096, undefined],
+    );
+  });
+
   it('ServedWindows: Ollama loads the model for a request, and tells then', async () => {
     let loaded = false;
     upstream.respond(({ path, body }, response) => {

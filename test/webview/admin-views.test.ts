@@ -120,6 +120,8 @@ describe('views of the admin page', () => {
 
   it('admin page: no view makes more than two calls', async () => {
     const { page, calls, close } = await site.open('/admin/audit');
+    await until('the first view has asked', () => calls.some((call) => call.startsWith('/admin/v1/audit')));
+    await settled(page);
     for (const view of ['overview', 'keys', 'requests', 'models', 'budgets', 'replicas', 'audit']) {
       const before = calls.length;
       await go(page, view);

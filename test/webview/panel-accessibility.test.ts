@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { errorCard } from '../../src/chat/page/error-card.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
-import { inPage, setText } from '../host/person.ts';
+import { inElement, inPage, setText, tabTo } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 import { THEMES, type ThemeName } from './themes.ts';
@@ -250,6 +250,27 @@ describe('accessibility of the chat page', () => {
     assert.deepEqual([...new Set(edges)], ['solid']);
     await forced.close();
   });
+
+  for (const theme of Object.keys(THEMES) as ThemeName[]) {
+    it(`chat page: a primary button with the focus is seen: ${theme}`, async () => {
+      const dressed = await host.open({ theme });
+      await dressed.tell(...(STATES['first-run'] ?? []));
+      const button = dressed.page.locator('.ways button.primary');
+      const ring = () =>
+        inElement(button, 'layout and style are no text', (each) => {
+          const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(each);
+          return [outlineStyle, outlineWidth, outlineOffset];
+        });
+      const before = await ring();
+      await tabTo(dressed.page, button);
+      const [style, width, offset] = await ring();
+      assert.notDeepEqual([style, width, offset], before);
+      assert.equal(style, 'solid');
+      // In the button it would have the colour of the button.
+      assert.ok(Number.parseFloat(offset ?? '') >= 1, `${width} at ${offset}`);
+      await dressed.close();
+    });
+  }
 
   it('chat page: uses the language of the editor', async () => {
     const german = await host.open({ language: 'de' });

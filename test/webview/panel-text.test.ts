@@ -300,6 +300,26 @@ describe('text of an answer', () => {
     ]);
   });
 
+  it('model button: a long name is not cut in the narrowest side bar, and a short one takes no line', async () => {
+    const narrow = await host.open({ width: 225 });
+    const heights: number[] = [];
+    for (const name of ['Large', 'qwen2.5-coder-7b']) {
+      const model = { ...MODEL, name, usable: 100_000, images: true, pdf: true, tools: true, reasoning: true };
+      const answer = { parts: [{ type: 'text' as const, text: 'A' }], model: MODEL, ending: COMPLETE, context: 12_345 };
+      await narrow.tell({ type: 'model', model }, snapshot(transcriptOf({ parts: [] }, answer)));
+      const label = narrow.page.locator('.model .name', { hasText: name });
+      await label.waitFor();
+      const cut = await inElement(label, 'layout and style are no text', (each) => each.scrollWidth > each.clientWidth);
+      assert.equal(cut, false, name);
+      const count = narrow.page.locator('.gauge .short', { hasText: '12.3k' });
+      assert.equal(await count.isVisible(), name !== 'Large');
+      heights.push((await narrow.page.locator('.composer .bar').boundingBox())?.height ?? 0);
+    }
+    const [short = 0, long = 0] = heights;
+    assert.ok(long > short, heights.join());
+    await narrow.close();
+  });
+
   it('token count: is visible at the default width of the side bar', async () => {
     const narrow = await host.open({ width: 300 });
     await narrow.tell(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bundle } from '../../scripts/localization.ts';
 import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form/provider-form.ts';
 import type { ToDialog } from '../../src/protocol/provider-dialog.ts';
-import { clickAndType, inPage, typeInto } from '../host/person.ts';
+import { clickAndType, inElement, inPage, tabInto, tabTo, typeInto } from '../host/person.ts';
 import { ARTIFACTS } from '../host/workbench.ts';
 import { type Dialog, startDialogHost } from './provider-page.ts';
 import type { ThemeName } from './themes.ts';
@@ -175,6 +175,69 @@ describe('provider page', () => {
     assert.equal(await dialog.page.locator('.picker li').count(), 2);
     await dialog.close();
   });
+
+  it('provider page: nothing is requested from a host or a port that is still typed', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await page.clock.install({ time: 0 });
+    await dialog.tell(opened());
+    await page.clock.pauseAt(3_600_000);
+    const asked = async () => (await dialog.sentMessages('list')).map(({ form }) => (form as ProviderForm).baseURL);
+    for (const part of ['http://127.0.0.1', ':36', '28']) {
+      await tabInto(page, page.locator('#baseURL'), part);
+      await page.clock.runFor(1000);
+      assert.deepEqual(await asked(), [], part);
+    }
+    await page.keyboard.type('3');
+    await page.keyboard.press('Tab');
+    await page.locator('#baseURL:not(:focus)').waitFor();
+    await page.clock.runFor(500);
+    assert.deepEqual(await asked(), ['http://127.0.0.1:36283']);
+    await dialog.close();
+  });
+
+  it('provider page: the list of an address that stays as it is is requested also if its field keeps the focus', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await page.clock.install({ time: 0 });
+    await dialog.tell(opened());
+    await page.clock.pauseAt(3_600_000);
+    await tabInto(page, page.locator('#baseURL'), 'http://127.0.0.1:8080');
+    await page.clock.runFor(3500);
+    assert.equal((await dialog.sentMessages('list')).length, 1);
+    await dialog.close();
+  });
+
+  it('provider page: boxes and buttons have a gap above them', async () => {
+    const dialog = await host.open({ width: 900 });
+    const { page } = dialog;
+    const gap = async (above: string, below: string) => {
+      const [upper, lower] = [await page.locator(above).first().boundingBox(), await page.locator(below).boundingBox()];
+      return upper && lower ? lower.y - upper.y - upper.height : assert.fail('one of them is absent');
+    };
+    await dialog.tell(opened());
+    assert.ok((await gap('p.hint[role="status"]', '#add-model')) >= 8);
+    await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
+    const request = await lastRequest(dialog, 'list');
+    await dialog.tell({ type: 'list-failed', request, reason: { message: 'It has no list.' } });
+    assert.ok((await gap('fieldset:has(#models) > .hint', '.reason')) >= 8);
+    await dialog.close();
+  });
+
+  for (const theme of themes) {
+    it(`provider page: a primary button with the focus is seen: ${theme}`, async () => {
+      const dialog = await host.open({ theme });
+      await dialog.tell(opened());
+      const save = dialog.page.locator('#save');
+      await tabTo(dialog.page, save, 'Shift+Tab');
+      const [width, offset] = await inElement(save, 'layout and style are no text', (each) => {
+        const { outlineWidth, outlineOffset } = getComputedStyle(each);
+        return [Number.parseFloat(outlineWidth), Number.parseFloat(outlineOffset)];
+      });
+      assert.ok(width && width >= 1 && offset && offset >= 1, `${width} pixels at ${offset}`);
+      await dialog.close();
+    });
+  }
 
   it('provider page: selects and deselects all search results', async () => {
     const dialog = await host.open();

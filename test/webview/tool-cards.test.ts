@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
-import { inPage, typeInto } from '../host/person.ts';
+import { inElement, inPage, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -73,7 +73,7 @@ describe('tool cards of the chat page', () => {
     const change = textChange('src/a-long-name-of-a-file.ts', 'a\n', 'b\n').change;
     const of = (id: string, state: ToolState) =>
       tool(id, state, { name: 'edit_file', action: { type: 'changes', changes: [change] } });
-    const parts = [of('c1', { type: 'done', output: 'ok', ms: 1200 }), of('c2', WAITING)];
+    const parts = [of('c1', { type: 'done', output: 'no', failed: true }), of('c2', WAITING)];
     await narrow.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts })));
     const boxOf = (selector: string) => narrow.page.locator(selector).boundingBox();
     const heads = ['.toggle .verb', 'button.file', '.counts', '.figures'];
@@ -87,6 +87,19 @@ describe('tool cards of the chat page', () => {
     const [card, needs] = [await boxOf('.tool.asking'), await boxOf('.tool.asking .head .figures')];
     assert.ok(card && needs && needs.x + needs.width <= card.x + card.width, JSON.stringify([card, needs]));
     await narrow.close();
+  });
+
+  it('tool card: the name of the file is more than the time in a narrow panel', async () => {
+    const { change } = textChange('README.md', 'a\n', 'b\n');
+    const done: ToolState = { type: 'done', output: 'ok', ms: 3700 };
+    await show(tool('c1', done, { name: 'edit_file', action: { type: 'changes', changes: [change] } }));
+    const time = panel.page.getByText('3.7 s');
+    assert.ok(await time.isVisible());
+    await panel.page.setViewportSize({ width: 240, height: 600 });
+    await time.waitFor({ state: 'hidden' });
+    const name = panel.page.locator('button.file');
+    const cut = await inElement(name, 'layout and style are no text', (each) => each.scrollWidth > each.clientWidth);
+    assert.equal(cut, false);
   });
 
   it('tool card: shows what the editor changed when it saved the file', async () => {

@@ -35,20 +35,26 @@ const WRITERS = {
 function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string {
   const [first = 'model', ...rest] = by;
   const sum = { ...total, [first]: 'total', ...Object.fromEntries(rest.map((name) => [name, ''])) };
-  const head = ['REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H', 'COST USD', 'TOKENS'];
+  const unpriced = (total.unpriced_requests ?? 0) > 0;
+  // The cost is beside the name: the end of a line is cut in a narrow window.
+  const head = ['COST USD', 'REQUESTS', ...(unpriced ? ['UNPRICED'] : [])];
+  const tokens = ['INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H'];
+  const numbers = [...head, ...tokens];
   return textTable(
-    [...by.map((name) => name.toUpperCase()), ...head],
+    [...by.map((name) => name.toUpperCase()), ...numbers, 'TOKENS'],
     [...rows, sum].map((row) => [
       ...by.map((name) => String(row[name] ?? '')),
+      describeCost(row),
       String(row.requests),
+      ...(unpriced ? [String(row.unpriced_requests ?? 0)] : []),
       String(row.input_tokens),
       String(row.output_tokens),
       String(row.cache_read_tokens),
       String(row.cache_write_tokens),
       String(row.cache_write_1h_tokens),
-      describeCost(row),
       describeTokens(row),
     ]),
+    numbers.map((_, column) => by.length + column),
   );
 }
 
@@ -58,9 +64,9 @@ function describeTokens({ requests, estimated_requests, estimate_reasons }: Usag
   return `${estimated_requests} estimated: ${estimate_reasons ?? 'unknown'}`;
 }
 
-/** The cost, and how many requests have none because their model has no price. */
+/** The known cost. Requests to a model without a price are not free: their number is in a column of its own. */
 function describeCost({ cost, unpriced_requests: unpriced = 0 }: UsageSums): string {
-  return unpriced === 0 ? cost.toFixed(6) : `${cost.toFixed(6)} (${unpriced} without a price)`;
+  return cost === 0 && unpriced > 0 ? 'unknown' : cost.toFixed(6);
 }
 
 function parseGroups(text: string): Group[] {

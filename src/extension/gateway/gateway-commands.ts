@@ -122,10 +122,7 @@ async function copyEnvironment(gateway: GatewayProcess): Promise<void> {
     `export ANTHROPIC_API_KEY=${key}`,
   ];
   await vscode.env.clipboard.writeText(`${lines.join('\n')}\n`);
-  void vscode.window.setStatusBarMessage(
-    vscode.l10n.t('The environment variables of the gateway are in the clipboard.'),
-    4000,
-  );
+  void vscode.window.setStatusBarMessage(vscode.l10n.t('Gateway environment copied'), 4000);
 }
 
 function drawState(item: vscode.StatusBarItem, gateway: GatewayProcess): void {

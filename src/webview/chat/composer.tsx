@@ -234,6 +234,9 @@ function PlanButton() {
   );
 }
 
+/** Characters of a name that the narrowest panel has room for beside the other buttons. */
+const SHORT = 8;
+
 function ModelButton() {
   const { link, state } = usePanel();
   const model = state.model.value;
@@ -241,7 +244,7 @@ function ModelButton() {
   return (
     <button
       type="button"
-      class="quiet model"
+      class={model && label.length > SHORT ? 'quiet model long' : 'quiet model'}
       title={model ? t('{0} – choose another model', model.ref) : t('Choose a model')}
       onClick={() => link.post({ type: 'pick-model' })}
     >

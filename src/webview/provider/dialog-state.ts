@@ -45,6 +45,10 @@ const NO_TEST: TestState = { busy: false, tests: [], results: [] };
 
 /** Pause in typing after which the list of models is requested. */
 const LIST_DELAY_MS = 450;
+/** The same while the host or the port may go on. The list is requested sooner if the user leaves the field. */
+const HOST_DELAY_MS = 3000;
+/** An address without a path. */
+const HOST_ONLY = /^[a-z]+:\/\/[^/]*$/i;
 
 /** The state of the page. The host keeps a copy of the form, because closing the tab destroys the page. */
 export class DialogState {
@@ -58,6 +62,7 @@ export class DialogState {
   #chosen: readonly ModelRow[] = [];
   /** Numbers of the latest requests: replies to earlier ones are ignored. */
   readonly #requests = { list: 0, test: 0 };
+  /** Until the list is requested. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly opened = signal<Extract<ToDialog, { type: 'open' }> | null>(null);
@@ -164,8 +169,15 @@ export class DialogState {
     this.#link.post({ type: 'draft', form: after });
     const addressChanged = after.baseURL !== before.baseURL || after.api !== before.api;
     if (addressChanged || after.key !== before.key || after.headers !== before.headers) {
-      this.#listSoon(addressChanged);
+      const typed = Math.abs(after.baseURL.length - before.baseURL.length) === 1;
+      const incomplete = typed && HOST_ONLY.test(after.baseURL.trim());
+      this.#listSoon(addressChanged, incomplete ? HOST_DELAY_MS : LIST_DELAY_MS);
     }
+  }
+
+  /** The user left the field of the address: it is complete. */
+  addressEntered(): void {
+    if (this.#timer !== undefined) this.#listSoon(false);
   }
 
   changeName(name: string): void {
@@ -243,8 +255,8 @@ export class DialogState {
   }
 
   /** @param addressChanged the list on display belongs to another address. */
-  #listSoon(addressChanged: boolean): void {
-    clearTimeout(this.#timer);
+  #listSoon(addressChanged: boolean, delay = LIST_DELAY_MS): void {
+    this.#forgetTimer();
     this.testState.value = NO_TEST;
     this.#held = undefined;
     if (addressChanged || this.needsKeyToList.value) {
@@ -252,11 +264,16 @@ export class DialogState {
       this.listing.value = { kind: 'idle' };
     }
     if (this.needsKeyToList.value) return;
-    if (isAddress(this.form.value.baseURL.trim())) this.#timer = setTimeout(() => this.list(), LIST_DELAY_MS);
+    if (isAddress(this.form.value.baseURL.trim())) this.#timer = setTimeout(() => this.list(), delay);
+  }
+
+  #forgetTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   list(): void {
-    clearTimeout(this.#timer);
+    this.#forgetTimer();
     this.#held = undefined;
     this.#requests.list++;
     // An existing list stays until the new one arrives: it must not flicker while the user types a key.

@@ -64,6 +64,7 @@ function Page({ dialog }: { dialog: Dialog }) {
             placeholder="https://api.example.com/v1"
             onValue={(value) => state.change({ baseURL: value })}
             onEnter={() => state.useFoundAddress()}
+            onLeave={() => state.addressEntered()}
           />
         </Field>
         <KeySection />

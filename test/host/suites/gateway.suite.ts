@@ -111,7 +111,7 @@ describe('the local gateway in VS Code', () => {
 
   it('local gateway: shows its requests', async () => {
     await vscode.commands.executeCommand('svc.gateway.usage');
-    assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^MODEL .*COST USD +TOKENS\n/);
+    assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^MODEL +COST USD +REQUESTS .*TOKENS\n/);
   });
 
   it('local gateway: its admin page is not opened while it is off', async () => {

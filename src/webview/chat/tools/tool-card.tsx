@@ -30,7 +30,7 @@ export function ToolCard({ part }: { part: ToolPart }) {
           <Name part={part} />
         </button>
         <Subject part={part} />
-        <span class="figures">{stateText(part)}</span>
+        <span class={isTime(part.state) ? 'figures time' : 'figures'}>{stateText(part)}</span>
       </div>
       {open || tasks ? (
         <div class="details">
@@ -168,6 +168,11 @@ function stateText({ state, action }: ToolPart): string {
     case 'stopped':
       return state.unstarted ? t('Not started') : t('Stopped');
   }
+}
+
+/** Whether the text of the state is only how long the call took. */
+function isTime(state: ToolState): boolean {
+  return state.type === 'done' && !hasFailed(state);
 }
 
 function doneText(state: Extract<ToolState, { type: 'done' }>): string {
