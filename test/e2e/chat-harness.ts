@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { addEvidence, describeRequests, focusedElements } from '../host/failure-report.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { actUntil, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { sharedBrowser, sharedServer, startServer } from './editor.ts';
@@ -241,6 +241,12 @@ export async function openList(page: Page, command: string, title: string): Prom
  */
 export async function focusEditors(page: Page): Promise<void> {
   await page.keyboard.press('ControlOrMeta+1');
+}
+
+/** Shows the Explorer instead of the chat. */
+export async function showExplorer(page: Page): Promise<void> {
+  const explorer = page.locator('.explorer-folders-view');
+  await actUntil(page, () => page.keyboard.press('ControlOrMeta+Shift+E'), explorer);
 }
 
 /** Waits until keys reach the input of the chat: in the page, and in the window. */
