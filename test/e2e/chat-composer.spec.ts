@@ -12,6 +12,7 @@ import {
   type ChatHarness,
   extensionReady,
   pausedAnswer,
+  showExplorer,
   startChatHarness,
   typeMessage,
   waitForAnswerEnd,
@@ -121,11 +122,10 @@ describe('input of the chat in the editor', () => {
     frame.locator('.composer .chips:not(.context) .chip').filter({ hasText: text }).waitFor();
 
   async function sent(frame: Frame): Promise<string> {
-    const answers = frame.locator('.message.assistant');
+    const answers = frame.locator('.message.assistant[aria-busy="false"]');
     const before = await answers.count();
     await frame.getByRole('button', { name: 'Send' }).click();
     await answers.nth(before).waitFor();
-    await waitForAnswerEnd(frame);
     assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
     return harness.lastBody();
   }
@@ -216,8 +216,7 @@ describe('input of the chat in the editor', () => {
     const frame = await harness.panel();
     await complete(frame, 'What is @sel', '@selection');
     await chip(frame, 'receipt.ts');
-    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
-    await harness.page.locator('.explorer-folders-view').waitFor();
+    await showExplorer(harness.page);
     await runCommand(harness.page, 'Svc: Open Chat');
     await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
     await harness.waitForSaved('"text":"What is @selection "');

@@ -13,6 +13,7 @@ import {
   openList,
   pausedAnswer,
   sendMessage,
+  showExplorer,
   startChatHarness,
   typeMessage,
   waitForAnswerEnd,
@@ -62,8 +63,7 @@ describe('a conversation in the editor', () => {
 
   it('conversation: streams while the view is hidden and then shows the whole answer', async () => {
     const { resume } = await begun('Begin');
-    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
-    await harness.page.locator('.explorer-folders-view').waitFor();
+    await showExplorer(harness.page);
     resume();
     await runCommand(harness.page, 'Svc: Open Chat');
     const again = await webviewFrame(harness.page, '.message.assistant[aria-busy="false"]');
@@ -167,8 +167,7 @@ describe('a conversation in the editor', () => {
     await frame.getByRole('button', { name: 'Edit message' }).click();
     await typeInto(frame.locator('.edit-box textarea'), 'Two');
     const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
-    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
-    await harness.page.locator('.explorer-folders-view').waitFor();
+    await showExplorer(harness.page);
     await gone.catch(() => undefined);
     await runCommand(harness.page, 'Svc: Open Chat');
     const again = await webviewFrame(harness.page, '.edit-box textarea');
@@ -197,6 +196,7 @@ describe('a conversation in the editor', () => {
     const rows = harness.page.locator('.quick-input-list .monaco-list-row');
     await rows.filter({ hasText: 'up/large' }).first().waitFor();
     await typeInList(harness.page, 'small');
+    await rows.filter({ hasText: 'up/large' }).first().waitFor({ state: 'detached' });
     await rows.filter({ hasText: 'up/small' }).first().waitFor();
     const listed = (await rows.allInnerTexts()).join('\n').replace(/:\d+/, '');
     await docPicture(harness.page, 'chat/picker', listed, 'test/e2e/chat-conversation.spec.ts');

@@ -137,6 +137,8 @@ describe('chat commands in the editor', () => {
 
     it('compare and apply: asks for a place that is not certain, and never replaces a whole file', async () => {
       await openFile(harness.page, 'area.ts');
+      // VS Code reads the file again some time after it was changed on disk.
+      await harness.page.locator('.view-line', { hasText: 'return width;' }).waitFor();
       await apply('```ts\nlog(1);\n```');
       await harness.page
         .locator('.quick-input-title', { hasText: 'Where does this code belong in area.ts?' })

@@ -17,6 +17,7 @@ import {
   type ChatHarness,
   focusEditors,
   openList,
+  showExplorer,
   startChatHarness,
   typeMessage,
   waitForAnswerEnd,
@@ -48,7 +49,7 @@ describe('focus of the chat and of its lists', () => {
 
     for (const [name, act] of Object.entries(ACTIONS)) {
       for (const [before, prepare] of [
-        ['the Explorer is visible', () => harness.page.keyboard.press('ControlOrMeta+Shift+E')],
+        ['the Explorer is visible', () => showExplorer(harness.page)],
         ['an editor has the focus', () => openFile(harness.page, 'basket.ts')],
       ] as const) {
         if (name.includes('icon') && before.includes('editor')) continue;
@@ -208,11 +209,13 @@ describe('focus of the chat and of its lists', () => {
       await row(title).hover();
       await row(title).locator(`.action-label[aria-label="${button}"]`).click();
     };
-    /** The dialog of the browser host for files of the server. */
-    const fileDialog = async (path: string) => {
+    /** The dialog of the browser host for files of the server. @param listed a file or folder beside the file. */
+    const fileDialog = async (path: string, listed: string) => {
       const widget = harness.page.locator('.quick-input-widget');
       await row('..').waitFor();
       await setText(widget.locator('input.input'), path, 'VS Code completes a path while it is typed');
+      // If OK is pressed before VS Code knows the folder, the dialog does nothing from then on.
+      await row(listed).first().waitFor();
       // A press while VS Code reads the folder has no effect.
       const ok = widget.getByRole('button', { name: 'OK' });
       do await came(ok.click({ timeout: OPENS_WITHIN_MS }));
@@ -250,9 +253,8 @@ describe('focus of the chat and of its lists', () => {
     it('conversation list: the view changes only after a selection, and then gets the focus', async () => {
       await waitForAnswerEnd(await harness.send('About plums'));
       await harness.waitForSaved('About plums');
-      await harness.page.keyboard.press('ControlOrMeta+Shift+E');
+      await showExplorer(harness.page);
       const explorer = harness.page.locator('.explorer-folders-view');
-      await explorer.waitFor();
       await list();
       await row('About plums').waitFor();
       await harness.page.keyboard.press('Escape');
@@ -272,14 +274,14 @@ describe('focus of the chat and of its lists', () => {
       await harness.waitForSaved('To be kept');
       await list();
       await press('To be kept', 'Export');
-      await fileDialog(file);
+      await fileDialog(file, 'src');
       await titled('Conversations').waitFor();
       assert.match(readFileSync(file, 'utf8'), /To be kept/);
       await harness.page.keyboard.press('Escape');
       await harness.newConversation();
       await focusEditors(harness.page);
       await runCommand(harness.page, 'Svc: Import Conversation');
-      await fileDialog(file);
+      await fileDialog(file, 'kept.json');
       await frame.locator('.message.user', { hasText: 'To be kept' }).waitFor();
       await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { findNotification, runCommand, typeInList } from '../host/workbench.ts';
+import { actUntil, came, findNotification, OPENS_WITHIN_MS, runCommand, typeInList } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 const ROWS = '.quick-input-list .monaco-list-row';
@@ -48,8 +48,7 @@ describe('the controls of completions', () => {
   afterEach(() => clear(at));
 
   async function menu(page: Page): Promise<void> {
-    await page.locator(ITEM).click();
-    await page.locator(ROWS).first().waitFor();
+    await actUntil(page, () => page.locator(ITEM).click(), page.locator(ROWS).first());
   }
 
   it('completion controls: the model picker shows price and destination', async () => {
@@ -95,7 +94,11 @@ describe('the controls of completions', () => {
       at.page,
       'Chatty is not made for code completion. Its suggestions may be slow or poor.',
     );
-    await notice.locator('.monaco-button', { hasText: 'Choose Another Model' }).click();
+    const list = at.page.locator('.quick-input-title', { hasText: 'Model for completions' });
+    const press = notice.locator('.monaco-button', { hasText: 'Choose Another Model' });
+    // The notification closes when its button is pressed, and the list may come later.
+    do await came(press.click({ timeout: OPENS_WITHIN_MS }));
+    while (!(await came(list.waitFor({ timeout: OPENS_WITHIN_MS }))));
     await typeInList(at.page, 'model/coder');
     await row('model/coder').waitFor();
     await at.page.keyboard.press('Enter');

@@ -48,7 +48,8 @@ export interface CompletionHarness {
   close(): Promise<void>;
 }
 
-interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions'> {
+interface CompletionHarnessOptions
+  extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions' | 'createFolder'> {
   /** In addition to the completion model. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
@@ -61,6 +62,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
     ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
+    ...(options.createFolder ? { createFolder: options.createFolder } : {}),
     config: {
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
@@ -128,7 +130,8 @@ async function closeEditor(page: Page): Promise<void> {
   const closed = (before: number) => document.querySelectorAll('.tab').length < before;
   do await page.keyboard.press(CLOSE_KEY);
   while (!(await came(page.waitForFunction(closed, open, limit))));
-  if (open > 1) await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
+  // A slow machine may have closed another one too.
+  await page.locator('.editor-instance .monaco-editor.focused, .editor-group-container.empty').first().waitFor();
 }
 
 /** Runs in the page: the ghost text on screen, lines joined with LF. */

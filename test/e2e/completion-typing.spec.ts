@@ -52,7 +52,15 @@ describe('completions in the editor', () => {
   let at: CompletionHarness;
 
   before(async () => {
-    at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
+    at = await startCompletionHarness({
+      settings: {
+        'svc.completion.exclude': ['confidential/', '*.private.ts'],
+        // Requests are counted: one in advance comes some time after the suggestion.
+        'svc.completion.speculation': 'off',
+      },
+      // Before the window opens: VS Code reports a file that is written later some time later.
+      createFolder: (folder) => writeFileSync(join(folder, '.gitignore'), 'ignored.ts\n'),
+    });
   });
   after(() => at?.close());
   afterEach(() => clear(at));
@@ -233,9 +241,14 @@ describe('completions in the editor', () => {
       await at.type('s + ');
       await at.shows('"🎉 مرحبا e\u0301";');
       const before = at.completionRequests().length;
-      for (const character of ['"', '🎉', ' ', 'م']) await at.page.keyboard.insertText(character);
-      // The editor has closed the quote, which is drawn between the two parts.
-      await at.shows('رحبا e\u0301;');
+      // The editor closes the quote, which is drawn between the two parts.
+      let rest = '"🎉 مرحبا e\u0301;';
+      for (const character of ['"', '🎉', ' ', 'م']) {
+        await at.page.keyboard.insertText(character);
+        rest = rest.slice(character.length);
+        // VS Code inserts a text that is not of keys where it has drawn the caret last.
+        await at.shows(rest);
+      }
       assert.equal(at.completionRequests().length, before);
       await at.accept();
       assert.equal(await at.saved('through.ts'), 'const t = s + "🎉 مرحبا e\u0301";');
@@ -245,7 +258,6 @@ describe('completions in the editor', () => {
   describe('content and number of completion requests', () => {
     it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {
       const before = at.completionRequests().length;
-      writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');
       at.answer = ['leaked'];
       for (const name of ['.env', 'key.pem', 'ignored.ts', 'plan.private.ts']) {
         await at.edit(name, 'const sesame = openDoor(');

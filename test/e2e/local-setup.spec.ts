@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../host/wait-until.ts';
-import { actUntil, findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
+import { actUntil, came, findNotification, OPENS_WITHIN_MS, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -42,8 +42,8 @@ describe('local models from zero', () => {
   /** Opens the menu of the status item and chooses a row. What takes the focus late closes the menu. */
   async function openList(item: string, row: string): Promise<void> {
     const found = page.locator('.quick-input-list .monaco-list-row', { hasText: row });
-    await actUntil(page, () => page.locator('.statusbar-item', { hasText: item }).click(), found);
-    await found.click();
+    do await actUntil(page, () => page.locator('.statusbar-item', { hasText: item }).click(), found);
+    while (!(await came(found.click({ timeout: OPENS_WITHIN_MS }))));
   }
 
   it('local models: after an installation the models are set up when its command has ended; the plan leads to an address', async () => {
@@ -111,8 +111,8 @@ describe('local models from zero', () => {
   it('local models: a server that is used gets a window for an agent', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
-    await page.locator('.statusbar-item', { hasText: /^\s*Svc$/ }).click();
-    await rows.filter({ hasText: 'Turn completions off' }).waitFor();
+    const open = () => page.locator('.statusbar-item', { hasText: /^\s*Svc$/ }).click();
+    await actUntil(page, open, rows.filter({ hasText: 'Turn completions off' }));
     // The open menu follows the file.
     writeFileSync(file, '{}');
     await rows.filter({ hasText: 'Use a model on this machine…' }).click();

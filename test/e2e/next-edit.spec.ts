@@ -211,7 +211,7 @@ describe('next edits', () => {
     await at.attached('Tab:');
     await at.armed();
     await at.press('Control+Space');
-    await at.page.locator('.suggest-widget.visible .monaco-list-row').first().waitFor();
+    await at.page.locator('.suggest-widget.visible .monaco-list-row.focused').waitFor();
     await at.press('Tab');
     await at.page.locator('.suggest-widget.visible').waitFor({ state: 'detached' });
     assert.match(await at.saved('list.toy'), /print\(userName\)/);
@@ -322,6 +322,8 @@ describe('next edits', () => {
       await at.draws('[-let x = broken-]{+Tab: Steps (1 → 6 lines)+}');
       await runCommand(at.page, 'Svc: Read Next Edit');
       await at.page.locator('.monaco-diff-editor .modified .view-line', { hasText: text }).waitFor();
+      // It is drawn before it gets the focus: another tab that is chosen until then would lose it.
+      await at.page.locator('.monaco-diff-editor .modified .monaco-editor.focused').waitFor();
     };
     const fix = { title: 'Steps', range: [0, 0, 0, 14] } as const;
     await at.breaks('long.toy', `let x = brok`, { ...fix, text: steps('step') });

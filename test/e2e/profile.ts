@@ -10,11 +10,15 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const TITLE = { 'window.title': '${dirty}${activeEditorShort}${separator}${rootName}${separator}${appName}' };
 
 /**
- * A key for what a harness does after each test: the palette costs a second of processor time. VS Code does nothing else
- * with it.
+ * Keys for what a harness does before or after each test: the palette costs a second of processor time. VS Code does
+ * nothing else with them.
  */
 export const CLOSE_KEY = 'Control+Alt+Shift+F9';
-const KEYS = [{ key: 'ctrl+alt+shift+f9', command: 'workbench.action.revertAndCloseActiveEditor' }];
+export const NEW_CONVERSATION_KEY = 'Control+Alt+Shift+F8';
+const KEYS = [
+  { key: 'ctrl+alt+shift+f9', command: 'workbench.action.revertAndCloseActiveEditor' },
+  { key: 'ctrl+alt+shift+f8', command: 'svc.chat.new' },
+];
 
 /** Other extensions to install. They do nothing, unless `main` names a file with their code. */
 export interface OtherExtension {

@@ -284,13 +284,17 @@ describe('provider dialog', () => {
     await page.keyboard.press('Enter');
     const question = page.locator('.monaco-dialog-box');
     await question.filter({ hasText: 'Delete the provider Acme?' }).waitFor();
+    await question.locator('.monaco-button:focus', { hasText: 'Delete' }).waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
+    const text = await waitUntil(
+      'svc.jsonc without the provider',
+      () => readFileSync(config, 'utf8'),
+      (written) => !written.includes('acme'),
+    );
     await list('Svc: Edit Provider', 'svc');
     assert.equal(await page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme' }).count(), 0);
     await page.keyboard.press('Escape');
-    const text = readFileSync(config, 'utf8');
     assert.match(text, /all of mine/);
-    assert.ok(!text.includes('acme'));
   });
 });

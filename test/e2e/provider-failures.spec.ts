@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { actUntil, openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { newConversation, sendMessage } from './chat-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
@@ -61,9 +61,13 @@ describe('providers that refuse requests', () => {
     await openFile(page, file);
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type('some');
-    await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
     const rows = page.locator('.quick-input-list .monaco-list-row');
-    await rows.filter({ hasText: /Try again now.*Rate limited, retrying in \d+ s.*Acme Models/s }).waitFor();
+    // A menu that is opened during a request has no problem.
+    await actUntil(
+      page,
+      () => page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click(),
+      rows.filter({ hasText: /Try again now.*Rate limited, retrying in \d+ s.*Acme Models/s }),
+    );
     await rows.filter({ hasText: 'Stop retrying' }).waitFor();
     await rows.filter({ hasText: 'Use another model…' }).waitFor();
     await screenshot(page, 'rate-limit-menu');
@@ -73,8 +77,9 @@ describe('providers that refuse requests', () => {
 
   it('refused key: the menu begins with the key of the provider, by its display name', async () => {
     status = 401;
-    await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again now' }).click();
+    const again = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again now' });
+    await actUntil(page, () => page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click(), again);
+    await again.click();
     await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
     await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
     await page.keyboard.type('thing');

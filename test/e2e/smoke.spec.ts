@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { docPicture } from '../host/doc-pictures.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { sendMessage } from './chat-harness.ts';
+import { sendMessage, showExplorer } from './chat-harness.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -58,8 +58,7 @@ describe('smoke test', () => {
   });
 
   it('smoke: the conversation remains after the view was hidden', async () => {
-    await page.keyboard.press('ControlOrMeta+Shift+E');
-    await page.locator('.explorer-folders-view').waitFor();
+    await showExplorer(page);
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.message.assistant');
     await panel.locator('.message.assistant', { hasText: 'Simulated provider' }).waitFor();

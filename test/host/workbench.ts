@@ -191,8 +191,10 @@ export async function findNotification(page: Page, text: string): Promise<Locato
 /** Opens a file through Quick Open: by its name, or by its whole path if it is so new that no search knows it. */
 export async function openFile(page: Page, file: string): Promise<void> {
   const name = basename(file);
-  const first = page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name });
-  await pickTyped(page, 'ControlOrMeta+P', file, first);
+  // Not a diff of the file, whose label contains the name.
+  const label = page.locator('.label-name').getByText(name, { exact: true });
+  const row = page.locator('.quick-input-list .monaco-list-row', { has: label }).first();
+  await pickTyped(page, 'ControlOrMeta+P', file, row);
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
   // The tab is visible before its editor has the focus.
   await page.locator('.editor-instance .monaco-editor.focused .view-lines').first().waitFor();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../src/chat/transcript.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
+import { clickAndType } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -113,6 +114,15 @@ describe('keys after a control of the chat page was pressed', () => {
       });
     }
   }
+
+  it('chat page: keys that follow a click at once are in the message', async () => {
+    await panel.tell(...(STATES['changed-files'] ?? []));
+    // A space would press the button again.
+    await clickAndType(panel.page, panel.page.getByRole('button', { name: 'Keep', exact: true }), ' next');
+    await panel.page.waitForFunction(
+      () => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === ' next',
+    );
+  });
 
   it('chat page: the input has the focus after the control that had it was removed or disabled', async () => {
     await panel.tell(...TALK, draft('a', 'b'));

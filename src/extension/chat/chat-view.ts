@@ -254,27 +254,30 @@ export class ChatView
    * Shows a new conversation. One without messages is new already and keeps its draft: the user may have begun to type.
    */
   async #showNew(): Promise<void> {
-    // The first message may be sent while the view is being shown.
-    const before = this.#side?.surface.conversation;
-    const wasNew = before !== undefined && isNew(before);
+    const side = this.#side?.surface;
+    // Before the view gets the focus: the next keys, and the first message, belong to the new conversation.
+    const changed = side && !isNew(side.conversation) ? this.show(side, undefined, false) : undefined;
     const surface = await this.#revealed();
-    const shown = surface.conversation;
-    if (shown === before ? wasNew : isNew(shown)) surface.focusInput();
+    if (surface === side || isNew(surface.conversation)) surface.focusInput();
     else await this.show(surface);
+    await changed;
   }
 
   /** Shows a conversation in a surface. @param id absent: a new conversation. */
   async show(surface: Surface, id?: string, focus = true): Promise<void> {
     const before = surface.conversation;
-    if (before.session.id !== id) {
-      const next = id === undefined ? this.conversations.create() : await this.conversations.open(id);
-      surface.change(next);
+    const changes = before.session.id !== id;
+    if (changes) {
+      surface.change(id === undefined ? this.conversations.create() : await this.conversations.open(id));
       this.conversations.release(before);
-      if (this.#side?.surface === surface) await this.#deps.drafts.update(LAST, next.session.id);
     }
-    if (!focus) return;
-    this.focused(surface);
-    surface.focusInput();
+    if (focus) {
+      // Not after the choice is stored: the user may have moved the focus by then.
+      this.focused(surface);
+      surface.focusInput();
+    }
+    if (changes && this.#side?.surface === surface)
+      await this.#deps.drafts.update(LAST, surface.conversation.session.id);
   }
 
   /** Shows the error only once: a full disk usually causes many, and unsaved patches are written later. */

@@ -111,8 +111,11 @@ export class Day {
       const texts = await page.locator('.notification-list-item').allInnerTexts();
       throw new Error(`${error.message}\nThe notifications: ${texts.join(' | ')}`);
     });
-    const dialogs = await page.locator('.monaco-dialog-box').allInnerTexts();
-    assert.equal(dialogs.length, after.dialog ? 1 : 0, `dialogs: ${dialogs.join()}`);
+    await waitUntil(
+      after.dialog ? 'a dialog' : 'no dialog',
+      () => page.locator('.monaco-dialog-box').allInnerTexts(),
+      (seen) => seen.length === (after.dialog ? 1 : 0),
+    );
     const found = problems();
     assert.deepEqual(found.slice(this.#problems), [], 'errors in the console or the log');
     this.#problems = found.length;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Locator, Page } from 'playwright-core';
 import { packageExtension } from '../../host/package.ts';
 import { inPage, tabInto, tabTo } from '../../host/person.ts';
 import { waitUntil } from '../../host/wait-until.ts';
@@ -43,7 +43,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
     const errors: string[] = [];
 
     before(async function () {
-      this.timeout(240_000);
+      this.timeout(600_000);
       provider = await startProvider();
       harness = await startVSCodeHarness({
         vsix: packageExtension().vsix,
@@ -253,7 +253,9 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await day.act('a task', type('Call it a sum everywhere, then run the tests.'), { focus: 'chat' });
       const waiting = frame.getByText('4 calls need approval');
       await day.act('four changes wait', press('Enter'), { focus: 'any', chats: 2, shows: waiting });
-      const rules = frame.getByRole('button', { name: 'Allow once' });
+      // In view: until then, the key only shows it.
+      const asking = (has: Locator) => frame.locator('.tool.asking:focus', { has });
+      const rules = asking(frame.getByRole('button', { name: 'Allow once' }));
       await day.act('three are allowed, and the rules wait', press('Control+Shift+Enter'), {
         focus: 'any',
         shows: rules,
@@ -262,7 +264,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await day.act('the rules are allowed, and the test waits', press('Control+Enter'), {
         focus: 'any',
         chats: 1,
-        shows: commandField,
+        shows: asking(commandField),
         changes: TASK,
       });
       await day.act(
@@ -373,7 +375,11 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await command('Svc: Start Local Gateway', { focus: 'any', notified: true });
       await command('Notifications: Clear All Notifications', { focus: 'any', notified: false });
       await command('Svc: Copy Gateway Environment for Other Tools', { focus: 'any' });
-      const text = await inPage(page, 'only a program reads the clipboard', () => navigator.clipboard.readText());
+      const text = await waitUntil(
+        'the variables in the clipboard',
+        () => inPage(page, 'only a program reads the clipboard', () => navigator.clipboard.readText()),
+        (copied) => copied.includes('ANTHROPIC_API_KEY'),
+      );
       const variables = Object.fromEntries(
         text
           .trim()

@@ -25,8 +25,9 @@ export class ChangeProgress implements vscode.Disposable {
   ): Promise<T | undefined> {
     const stopping = new AbortController();
     this.#running.add(stopping);
-    const marks = mark(document, range);
+    // First: the marks name the key.
     await this.#updateContext();
+    const marks = mark(document, range);
     try {
       const title = vscode.l10n.t('Changing the selection…');
       return await showProgress({ location: vscode.ProgressLocation.Window, title }, () => run(stopping.signal));
