@@ -135,6 +135,8 @@ export const QUIET_SETTINGS = {
   'editor.stickyScroll.enabled': false,
   // Installs a list of packages from the npm registry.
   'typescript.disableAutomaticTypeAcquisition': true,
+  // A second server for the first seconds.
+  'typescript.tsserver.useSyntaxServer': 'never',
 };
 
 export async function startCodeServer(options: CodeServerOptions = {}): Promise<CodeServer> {
