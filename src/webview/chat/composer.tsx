@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { CompletionItem } from '../../protocol/chat/page-messages.ts';
 import { Icon, IconButton } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
@@ -31,7 +31,8 @@ export function Composer() {
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, 240)}px`;
   }, [draft]);
-  useEffect(() => {
+  // Not after the next frame, here and below: keys that follow at once belong to the input.
+  useLayoutEffect(() => {
     if (state.focusWanted.value > 0) input.current?.focus();
   }, [state.focusWanted.value]);
   useFocusOfPage(input);
@@ -54,7 +55,7 @@ export function Composer() {
     input.current?.focus();
   };
   // Text that was typed before the conversation arrived. A message that would also contain a stored draft is not sent.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { text, send: sends } = early.current;
     if (!ready || text === '') return;
     link.post({ type: 'draft', text: draft });
