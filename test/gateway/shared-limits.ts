@@ -32,6 +32,8 @@ import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { ledgerRow } from './ledger-row.ts';
 import { query } from './postgres/postgres-server.ts';
 
+/** For a machine that is busy. */
+const DEADLINE_MS = 60_000;
 /** Nano-USD. */
 export const CENT = 10_000_000;
 const NONE: LeasingGateway = { budgets: () => new Map(), rates: () => new Map(), spent: () => undefined };
@@ -98,12 +100,18 @@ export class SharedRate {
 
 async function migrate(url: string): Promise<void> {
   const connection = new PostgresConnection(url);
-  await migratePostgres(connection, 5_000);
+  await migratePostgres(connection, DEADLINE_MS);
   connection.close();
 }
 
 async function join(url: string, id: string): Promise<void> {
   await query(url, `INSERT INTO svc.replicas VALUES ('${id}', 'test', now(), NULL)`);
+}
+
+/** A time zone in which it is about noon, so that no day ends while a test runs. */
+function noonZone(): string {
+  const ahead = 12 - new Date().getUTCHours();
+  return `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
 }
 
 /** A gateway with one budget in Postgres. Nothing happens in the background. */
@@ -140,7 +148,7 @@ export class BudgetReplica {
     this.#store = new PostgresLeases(this.#connection, this.id);
     this.#leases = new BudgetLeases({ wake: () => undefined, lostAt: () => undefined, unusedMs });
     this.#book = new BudgetBook(undefined, undefined, this.#leases);
-    const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
+    const rule = { scope: { key: 'k' }, model: '*', period, timeZone: noonZone(), nano: toNano(usd), hard };
     this.#book.update(new Map([['b', rule]]), new Map(), []);
   }
 
@@ -190,7 +198,7 @@ export class BudgetReplica {
 
   /** @param fails whether the answer about the leases is lost. */
   async renew(fails = false): Promise<void> {
-    const late = await this.#connection.call(5_000, (sql) => sendHeartbeat(sql, this.id, undefined));
+    const late = await this.#connection.call(DEADLINE_MS, (sql) => sendHeartbeat(sql, this.id, undefined));
     this.#leases.answered(performance.now(), late);
     const round = this.#leases.begin({ ...NONE, budgets: () => this.#book.all }, true);
     if (fails) return round.failed();
@@ -202,13 +210,13 @@ export class BudgetReplica {
   async store(): Promise<void> {
     const rows = this.#rows.splice(0).map(rowToJson);
     for (let times = 0; times < 2; times += 1) {
-      await this.#connection.transaction(5_000, (sql) => writeRows(sql, rows, this.id));
+      await this.#connection.transaction(DEADLINE_MS, (sql) => writeRows(sql, rows, this.id));
     }
   }
 
   /** Returns what peers need, and renews its leases. */
   async heartbeat(): Promise<void> {
-    const rows = await this.#connection.transaction(5_000, (sql) =>
+    const rows = await this.#connection.transaction(DEADLINE_MS, (sql) =>
       sql("SELECT start_at FROM budget_windows WHERE wanted_at > now() - interval '3 seconds'"),
     );
     this.#leases.inDemand = new Set(rows.map(({ start_at }) => `${start_at} b`));
@@ -263,7 +271,7 @@ export class RateReplica {
 
   /** Returns what peers need, and renews its leases. Without it, a gateway counts as ended after 75 seconds. */
   async heartbeat(): Promise<void> {
-    const rows = await this.#connection.transaction(5_000, async (sql) => {
+    const rows = await this.#connection.transaction(DEADLINE_MS, async (sql) => {
       await sql('UPDATE replicas SET seen_at = now() WHERE id = $1', [this.id]);
       const wanted = "SELECT rate FROM rate_leases WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1";
       return sql(wanted, [this.id]);

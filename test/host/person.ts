@@ -39,6 +39,36 @@ function isFocused(element: Locator): Promise<boolean> {
   return element.evaluate((each) => each === document.activeElement);
 }
 
+/** Resolves when the page has drawn what it was told, and has done what it does after that. */
+export async function drawn(page: Place): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        // Messages are applied in the first frame; effects run in a task after the second one.
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)));
+      }),
+  );
+}
+
+/** Turns the wheel, and waits until the element is scrolled so far from its end: Chromium scrolls some frames later. */
+export async function scrollUp(page: Page, list: Locator, pixels: number): Promise<void> {
+  await list.hover();
+  await page.mouse.wheel(0, -pixels);
+  await page.waitForFunction(
+    ([element, wanted]) => {
+      const toEnd = element.scrollHeight - element.scrollTop - element.clientHeight;
+      return element.scrollTop === 0 || toEnd >= wanted - 1;
+    },
+    [await list.elementHandle().then((found) => found as NonNullable<typeof found>), pixels] as const,
+  );
+}
+
+/** Changes the size of the window. The page gets it some time later. */
+export async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction((wanted) => window.innerWidth === wanted, width);
+}
+
 /**
  * Sets a text at once. @param reason why it is not typed. Keys tell more: they reach the element that has the focus.
  */

@@ -17,6 +17,7 @@ describe('changes on the admin page', () => {
   const status = async (key: string) => {
     const response = await ask(key);
     await response.text();
+    if (response.ok) await site.recorded(response);
     return response.status;
   };
 

@@ -90,6 +90,7 @@ describe('admin page gallery', () => {
       const response = await harness.send(site.url, { model }, KEY);
       await response.text();
       request = response.headers.get('x-request-id') ?? '';
+      if (response.ok) await site.recorded(response);
     }
   });
   after(() => site.close());
@@ -99,7 +100,7 @@ describe('admin page gallery', () => {
       const { page, close } = await site.open(path.replace(REQUEST, request), options);
       if (options.key !== null) await page.locator('main .answer[aria-busy="false"]').first().waitFor();
       await page.waitForLoadState('networkidle');
-      if (IN_DOCS.includes(name)) await docPicture(page, `admin/${name}`, await labels(page), TEST);
+      if (IN_DOCS.includes(name)) await docPicture(page, `admin/${name}`, () => labels(page), TEST);
       else await screenshot(page, `admin-${name}`);
       await close();
     });

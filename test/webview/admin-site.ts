@@ -12,9 +12,11 @@ import { transaction } from '../../src/gateway/state/transaction.ts';
 import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ledgerRow } from '../gateway/ledger-row.ts';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
+import { untilEqual } from '../gateway/until.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { typeInto } from '../host/person.ts';
+import { WITHIN_MS } from '../host/workbench.ts';
 
 const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
 
@@ -67,7 +69,7 @@ export class AdminSite {
       locale: 'en-US',
       ...options,
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(WITHIN_MS);
     const page = await context.newPage();
     observePage(page);
     const faults: string[] = [];
@@ -98,6 +100,17 @@ export class AdminSite {
     const { secret, message } = objectOrEmpty(await response.json());
     if (typeof secret !== 'string') throw new Error(String(message));
     return secret;
+  }
+
+  /** Resolves when the ledger has the request of an answer: it is written some time later. */
+  async recorded({ headers }: Response): Promise<void> {
+    const url = `${this.url}/admin/v1/requests/${headers.get('x-request-id')}`;
+    const read = async () => {
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${KEY}` } });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    await untilEqual('the request is in the ledger', read, 200);
   }
 
   async stop(): Promise<void> {

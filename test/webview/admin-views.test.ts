@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { until } from '../gateway/until.ts';
-import { inElement, inPage, typeInto } from '../host/person.ts';
+import { inElement, inPage, resize, typeInto } from '../host/person.ts';
 import { ledgerOfTeam } from './admin-ledger.ts';
 import { AdminSite } from './admin-site.ts';
 
@@ -72,7 +72,7 @@ describe('views of the admin page', () => {
     const { page, close } = await site.open('/admin/keys');
     await page.getByRole('button', { name: 'Change… ann-laptop' }).waitFor();
     for (const width of [360, 720, 900, 1080, 1181, 1280]) {
-      await page.setViewportSize({ width, height: 740 });
+      await resize(page, width, 740);
       const hidden = await inElement(page.locator('.table'), 'layout and style are no text', (table) => {
         const cells = [...table.querySelectorAll('td')].filter((cell) => cell.getBoundingClientRect().width > 0);
         return cells.flatMap((cell) => {
@@ -122,6 +122,10 @@ describe('views of the admin page', () => {
     const { page, calls, close } = await site.open('/admin/audit');
     await until('the first view has asked', () => calls.some((call) => call.startsWith('/admin/v1/audit')));
     await settled(page);
+    // A page in sight calls again after a minute.
+    await inPage(page, 'a page in the background', () =>
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden' }),
+    );
     for (const view of ['overview', 'keys', 'requests', 'models', 'budgets', 'replicas', 'audit']) {
       const before = calls.length;
       await go(page, view);

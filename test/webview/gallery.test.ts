@@ -48,7 +48,7 @@ describe('chat page gallery', () => {
         const late = '.undrawn, [aria-busy="false"] .code[data-language="ts"] code:not(:has(span))';
         return document.querySelector(late) === null && !document.body.innerText.includes('$$');
       });
-      const shown = await panel.page.locator('body').innerText();
+      const shown = () => panel.page.locator('body').innerText();
       await docPicture(panel.page, `chat/${name}`, shown, 'test/webview/gallery.test.ts');
       await panel.close();
     });

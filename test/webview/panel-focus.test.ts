@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../src/chat/transcript.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
-import { clickAndType } from '../host/person.ts';
+import { clickAndType, inPage } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -180,6 +180,50 @@ describe('keys after a control of the chat page was pressed', () => {
     await panel.page.locator('.message.assistant .markdown').dblclick();
     await panel.page.keyboard.type('why');
     assert.equal(await input().inputValue(), 'why');
+  });
+
+  /** The host sends messages, and the user acts before the next frame. */
+  const atOnce = (messages: readonly ToPage[], act: 'type' | 'allow') =>
+    inPage(
+      panel.page,
+      'nothing else is as fast',
+      async ([list, action]) => {
+        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+        // The page is rendered in a microtask.
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+        const active = document.activeElement;
+        if (action === 'allow') {
+          const key = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true };
+          (active ?? document.body).dispatchEvent(new KeyboardEvent('keydown', key));
+        } else if (active instanceof HTMLTextAreaElement) {
+          active.value += '!';
+          active.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        }
+      },
+      [messages, act] as const,
+    );
+
+  it('chat page: keys that follow the request for the focus at once are in the message', async () => {
+    await panel.tell(...TALK);
+    await panel.page.getByRole('button', { name: 'Attach' }).focus();
+    await atOnce([{ type: 'focus' }], 'type');
+    assert.equal(await input().inputValue(), '!');
+  });
+
+  it('chat page: keys that follow the arrival of the conversation at once are the end of the draft', async () => {
+    await panel.page.keyboard.type('early');
+    await atOnce([{ type: 'draft', text: '', attachments: [] }, ...TALK], 'type');
+    await panel.tell();
+    assert.equal(await input().inputValue(), 'early!');
+    assert.deepEqual(
+      (await panel.sentMessages('draft')).map(({ text }) => text),
+      ['early', 'early!'],
+    );
+  });
+
+  it('chat page: Ctrl+Enter that follows the arrival of the conversation at once allows the waiting call', async () => {
+    await atOnce(STATES.tools ?? [], 'allow');
+    assert.equal((await panel.sentMessages('decide')).length, 1);
   });
 
   it('chat page: a field that is being written keeps its keys', async () => {

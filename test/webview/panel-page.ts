@@ -13,7 +13,8 @@ import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
-import { inPage } from '../host/person.ts';
+import { drawn, inPage } from '../host/person.ts';
+import { WITHIN_MS } from '../host/workbench.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -144,8 +145,7 @@ async function openPanel({ browser, url, script }: Served, options: OpenOptions)
     reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  // All servers are local: a longer wait would not help.
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(WITHIN_MS);
   const page = await context.newPage();
   observePage(page);
   await page.exposeFunction('loadDiagramScript', () => tell(page, { type: 'diagram-script', text: script }));
@@ -204,12 +204,7 @@ async function tell(page: Page, ...messages: readonly ToPage[]): Promise<void> {
     },
     messages,
   );
-  // The message is drawn in the next frame.
-  await inPage(
-    page,
-    'drawn is no event',
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-  );
+  await drawn(page);
 }
 
 /** A conversation of messages that follow one another. */

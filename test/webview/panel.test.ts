@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Patch } from '../../src/chat/transcript.ts';
 import type { CompletionItem, ToPage } from '../../src/protocol/chat/page-messages.ts';
-import { inElement, inPage, typeInto } from '../host/person.ts';
+import { inElement, inPage, scrollUp, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import {
   COMPLETE,
@@ -75,8 +75,7 @@ describe('chat page', () => {
           (list) => list.scrollHeight - list.scrollTop - list.clientHeight < 2,
         );
       assert.equal(await atEnd(), true);
-      await panel.page.locator('.transcript').hover();
-      await panel.page.mouse.wheel(0, -400);
+      await scrollUp(panel.page, panel.page.locator('.transcript'), 400);
       await panel.page.getByRole('button', { name: 'Latest' }).waitFor();
       const held = await top();
       for (let at = 0; at < 500; at += 10) {
@@ -167,8 +166,7 @@ describe('chat page', () => {
       it('long transcript: keeps the scroll position of the user while earlier messages are added', async () => {
         await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
-        await panel.page.locator('.transcript').hover();
-        await panel.page.mouse.wheel(0, -150);
+        await scrollUp(panel.page, panel.page.locator('.transcript'), 150);
         await panel.page.getByRole('button', { name: 'Latest' }).waitFor();
         assert.ok((await panel.page.locator('.message').count()) < 400);
         const top = async () =>

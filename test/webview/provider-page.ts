@@ -10,7 +10,8 @@ import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import type { ToDialog } from '../../src/protocol/provider-dialog.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
-import { inPage } from '../host/person.ts';
+import { drawn, inPage } from '../host/person.ts';
+import { WITHIN_MS } from '../host/workbench.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -97,7 +98,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
     viewport: { width, height },
     forcedColors: options.forcedColors ? 'active' : 'none',
   });
-  context.setDefaultTimeout(5000);
+  context.setDefaultTimeout(WITHIN_MS);
   const page = await context.newPage();
   observePage(page);
   await page.addInitScript(
@@ -139,12 +140,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
         },
         messages,
       );
-      // The message is drawn in the next frame.
-      await inPage(
-        page,
-        'drawn is no event',
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-      );
+      await drawn(page);
     },
     close: () => context.close(),
   };

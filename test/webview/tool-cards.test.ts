@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
-import { inElement, inPage, typeInto } from '../host/person.ts';
+import { inElement, inPage, resize, scrollUp, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -59,7 +59,7 @@ describe('tool cards of the chat page', () => {
     const box = async (selector: string) => (await cards().locator(selector).boundingBox()) ?? assert.fail(selector);
     const below = new Set<boolean>();
     for (const width of [420, 285, 240]) {
-      await panel.page.setViewportSize({ width, height: 600 });
+      await resize(panel.page, width, 600);
       const [head, state, verb] = [await box('.head'), await box('.head > .figures'), await box('.verb')];
       const rest = head.x + head.width - state.x - state.width;
       assert.ok(rest >= 0 && rest < 12, `${rest} pixels at the right, in a panel of ${width}`);
@@ -344,8 +344,7 @@ describe('tool cards of the chat page', () => {
       ] as const) {
         await show(...parts);
         await panel.page.locator('.composer textarea').focus();
-        await panel.page.mouse.move(100, 200);
-        await panel.page.mouse.wheel(0, -100_000);
+        await scrollUp(panel.page, panel.page.locator('.transcript'), 100_000);
         await latest.waitFor();
         await press('Control+Enter');
         await panel.page.locator('.tool.asking:focus').waitFor();

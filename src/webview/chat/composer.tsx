@@ -31,7 +31,7 @@ export function Composer() {
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, 240)}px`;
   }, [draft]);
-  // Not after the next frame: a key that follows at once is meant for the message.
+  // Not after the next frame, here and below: keys that follow at once belong to the input.
   useLayoutEffect(() => {
     if (state.focusWanted.value > 0) input.current?.focus();
   }, [state.focusWanted.value]);

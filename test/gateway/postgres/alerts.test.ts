@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ServeHarness } from '../serve-harness.ts';
 import { sharedPostgres } from '../shared-servers.ts';
-import { until } from '../until.ts';
+import { until, untilEqual } from '../until.ts';
 
 /** How often a part is in a text. */
 const count = (whole: string, part: string) => whole.split(part).length - 1;
@@ -28,6 +28,9 @@ describe('alerts about budgets of several processes', () => {
       const models = { m: { cost: { input: 1_000, output: 2_000 } } };
       const budgets = [{ usd: 0.000_01, period: 'total' }];
       const alerts = { webhook: `http://127.0.0.1:${port}/` };
+      // A busy server may answer after the gateway has started: until then, nothing is known of the budget.
+      const isRefused = (url: string) =>
+        untilEqual('the budget is spent', async () => (await harness.send(url)).status, 402);
       const end = async ({ child }: Awaited<ReturnType<typeof harness.serve>>) => {
         const exit = once(child, 'exit');
         child.kill('SIGTERM');
@@ -37,16 +40,16 @@ describe('alerts about budgets of several processes', () => {
         await harness.configure(models, { ...shared, alerts, budgets });
         const first = await harness.serve();
         assert.equal((await harness.send(first.url)).status, 200);
-        await until('all alerts have failed', () => count(first.written(), 'status 404') === 3);
+        await until('all alerts have failed', () => count(first.written(), 'status 404') >= 3);
         await end(first);
         refuses = false;
         // Each of them knows that the budget is spent, and one reports it.
         const others = await Promise.all([harness.serve(), harness.serve()]);
-        for (const { url } of others) assert.equal((await harness.send(url)).status, 402);
+        for (const { url } of others) await isRefused(url);
         await until('3 alerts at the webhook', () => received.length >= 3);
         for (const each of others) await end(each);
         const last = await harness.serve();
-        assert.equal((await harness.send(last.url)).status, 402);
+        await isRefused(last.url);
         await end(last);
         assert.deepEqual(received.sort(), [100, 50, 80]);
       } finally {

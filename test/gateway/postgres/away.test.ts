@@ -64,7 +64,7 @@ describe('what happens when a server of the gateways is away', () => {
       return Number(/^svc_gateway_ledger_rows_waiting (\d+)$/m.exec(text)?.[1]);
     };
     await replica.logged('state-away');
-    assert.equal(await waiting(), 30);
+    await untilEqual('all rows wait', waiting, 30);
     proxy.forward(fleet.url);
     await replica.logged('the server can be reached again');
     await fleet.revokeKey('k');

@@ -83,7 +83,7 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<Po
     await exit;
   };
   const start = async () => {
-    const until = performance.now() + 20_000;
+    const until = performance.now() + 60_000;
     for (;;) {
       if (ended()) child = begin();
       try {

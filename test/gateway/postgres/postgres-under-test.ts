@@ -23,6 +23,9 @@ import { query } from './postgres-server.ts';
 
 /** Number of the advisory lock under which shares of budgets are granted. */
 export const MONEY_LOCK = LOCKS.money;
+/** For a machine that is busy. */
+const DEADLINE_MS = 60_000;
+
 export type { StateAdmin, UsageRow };
 export { Ledger, Outbox, openPostgres };
 
@@ -37,14 +40,14 @@ async function connected<T>(url: string, work: (connection: PostgresConnection) 
 
 /** Creates or upgrades the tables. */
 export function migrate(url: string): Promise<void> {
-  return connected(url, (connection) => migratePostgres(connection, 5_000));
+  return connected(url, (connection) => migratePostgres(connection, DEADLINE_MS));
 }
 
 /** Stores rows of the ledger, as a gateway that sends them. Creates the tables if they are absent. */
 export async function writePostgres(url: string, rows: readonly UsageRow[]): Promise<void> {
   await migrate(url);
   await connected(url, (connection) =>
-    connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'one')),
+    connection.transaction(DEADLINE_MS, (sql) => writeRows(sql, rows.map(rowToJson), 'one')),
   );
 }
 
@@ -74,7 +77,7 @@ export function removeOldInPostgres(
 export function openConnection(url: string, listening: boolean, full: () => void = () => undefined) {
   const connection = new PostgresConnection(url, { full, ...(listening ? { notified: () => undefined } : {}) });
   const call = connection
-    .call(5_000, (sql) => sql('SELECT 1'))
+    .call(DEADLINE_MS, (sql) => sql('SELECT 1'))
     .then(
       () => 'answered' as const,
       (thrown: unknown) => {

@@ -34,8 +34,10 @@ describe('live requests of svc serve --workers', () => {
     });
 
   it('a page sees matching requests of all workers, also of one that was started after another was killed', async () => {
-    // More pages than workers, so that each worker has some of them.
-    const all = await Promise.all(Array.from({ length: 2 * WORKERS }, () => open('?model=up/m')));
+    // More pages than workers, one after the other, so that each worker has some of them: of connections at the same time,
+    // a busy worker gets none.
+    const all: LivePage[] = [];
+    for (let opened = 0; opened < 2 * WORKERS; opened += 1) all.push(await open('?model=up/m'));
     const before = await harness.pids();
     assert.equal((await harness.ask('up/none')).status, 400);
     await untilShown(all, before);

@@ -43,6 +43,9 @@ describe('svc serve --workers', () => {
     await response.text();
     return response.status;
   };
+  /** USD in the ledger. */
+  const spent = async () =>
+    Number(/"cost(?:Usd)?":\s*([\d.]+)/.exec((await harness.svc('usage', '--json')).stdout)?.[1]);
   const answeredBy = (gateway: ServeProcess) =>
     new Set(
       gateway
@@ -52,14 +55,19 @@ describe('svc serve --workers', () => {
         .map((line) => JSON.parse(line).pid),
     );
 
+  /** The requests with status 200 that /metrics counts. Those of a worker that is busy come with a later answer. */
+  const counted = async ({ url }: ServeProcess) => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} (\d+)\n/.exec(metrics)?.[1];
+  };
+
   it('all workers answer at one port, and /metrics has the sums of all', async () => {
     const key = await createKey();
     const gateway = await serve();
     for (let sent = 0; sent < 30; sent += 1) assert.equal(await status(gateway, key), 200);
     await until('all lines are in the log', () => gateway.written().split('"msg":"request"').length > 30);
     assert.equal(answeredBy(gateway).size, WORKERS);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-    assert.match(metrics, /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} 30\n/);
+    await untilEqual('requests of all are counted', () => counted(gateway), '30');
   });
 
   /** The first process keeps its release when the workers are updated. */
@@ -71,14 +79,7 @@ describe('svc serve --workers', () => {
     earlierPrimary();
     const gateway = await serve();
     for (let sent = 0; sent < 12; sent += 1) assert.equal(await status(gateway, KEY), 200);
-    await untilEqual(
-      'requests of all are counted',
-      async () => {
-        const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-        return /svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} (\d+)\n/.exec(metrics)?.[1];
-      },
-      '12',
-    );
+    await untilEqual('requests of all are counted', () => counted(gateway), '12');
   });
 
   it('/metrics of workers whose first process does not answer: has those of the worker', async () => {
@@ -160,15 +161,14 @@ describe('svc serve --workers', () => {
     const gateway = await serve();
     await until('the budget is spent', async () => {
       const codes = await Promise.all(Array.from({ length: 20 }, () => status(gateway, key, { max_tokens: 2 })));
-      return codes.every((code) => code === 402);
+      // A busy worker may have got none of them.
+      return codes.every((code) => code === 402) && (await spent()) >= 0.9;
     });
     // It writes all rows before it ends.
     const exit = once(gateway.child, 'exit');
     gateway.child.kill('SIGTERM');
     await exit;
-    const spent = (await harness.svc('usage', '--json')).stdout;
-    const cost = Number(/"cost(?:Usd)?":\s*([\d.]+)/.exec(spent)?.[1]);
-    assert.ok(cost <= 1 && cost >= 0.9, `${cost} ${spent}`);
+    assert.ok((await spent()) <= 1, String(await spent()));
   });
 
   it('a hard budget: the part of a worker that was killed is spent by the others, and not more than the budget', async () => {
@@ -183,8 +183,6 @@ describe('svc serve --workers', () => {
     const [victim] = answeredBy(gateway);
     process.kill(victim ?? assert.fail(), 'SIGKILL');
     await gateway.logged('worker-ended');
-    const spent = async () =>
-      Number(/"cost(?:Usd)?":\s*([\d.]+)/.exec((await harness.svc('usage', '--json')).stdout)?.[1]);
     // The killed worker may have lost the rows of its last quarter of a second.
     await until('the budget is spent', async () => {
       const codes = await batch();
@@ -205,7 +203,7 @@ describe('svc serve --workers', () => {
     const ends = Promise.all(streams.map((each) => each.text().catch(() => 'cut')));
     await harness.svc('keys', 'revoke', 'k', '--cut');
     await ends;
-    assert.equal(await status(gateway, key), 401);
+    await untilEqual('the key is refused', () => status(gateway, key), 401);
   });
 
   it('a worker that is killed is started again, and requests go on', async () => {
@@ -228,7 +226,7 @@ describe('svc serve --workers', () => {
       response.end(`${frame({}, 'stop')}data: [DONE]\n\n`);
     });
     const key = await createKey();
-    const gateway = await serve('--drain-delay', '1');
+    const gateway = await serve('--drain-delay', '3');
     const streams = await Promise.all(Array.from({ length: 9 }, () => send(gateway, key, { stream: true })));
     const exit = once(gateway.child, 'exit');
     gateway.child.kill('SIGTERM');
@@ -300,8 +298,10 @@ describe('svc serve --workers', () => {
     await gateway.logged('replacing the workers');
     process.kill(first, 'SIGKILL');
     await gateway.logged('all workers were replaced');
-    await until('each has a successor', () => others.every((pid) => !workers(gateway).includes(pid)));
-    assert.equal(workers(gateway).length, WORKERS);
+    await until('each has a successor', () => {
+      const now = workers(gateway);
+      return (now.length === WORKERS && others.every((pid) => !now.includes(pid))) || now;
+    });
   });
 
   it('the primary is killed: its workers end, and their rows are stored', async () => {

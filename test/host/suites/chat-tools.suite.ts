@@ -21,6 +21,7 @@ import { Proposals } from '../../../src/extension/chat/editing/proposals.ts';
 import { CommandTerminals } from '../../../src/extension/chat/tools/command-terminals.ts';
 import { changingTools, harmlessTools } from '../../../src/extension/chat/tools/own-tools.ts';
 import { chosenTools } from '../../../src/extension/chat/tools/tool-picker.ts';
+import { waitUntil } from '../wait-until.ts';
 import { workspaceFolder } from './until.ts';
 
 /** The chat's own tools on files with links and in a shell, as a model calls them. */
@@ -131,10 +132,11 @@ describe('chat tools in a workspace with links', () => {
   it('chat tools: stop ends a command, and a long output keeps its end', async () => {
     const stop = new AbortController();
     const running = run('run_in_terminal', { command: 'touch started; sleep 1000' }, stop.signal);
-    const watcher = vscode.workspace.createFileSystemWatcher('**/started');
-    const started = new Promise((resolve) => watcher.onDidCreate(resolve));
-    await started;
-    watcher.dispose();
+    await waitUntil(
+      'the command has started',
+      () => existsSync(join(workspaceFolder().fsPath, 'started')),
+      (exists) => exists,
+    );
     stop.abort();
     assert.match((await running).output, /\[stopped\]$/);
     const long = await run('run_in_terminal', { command: 'seq 1 30000; rm started' });

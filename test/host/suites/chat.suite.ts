@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { streamFrames } from '../../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { waitUntil } from '../wait-until.ts';
 import { askForCodeActions, codeActions, writeFile } from './until.ts';
 
 /** A picture of one pixel: VS Code looks at pictures before it hands them on. */
@@ -155,8 +156,13 @@ describe('models and commands in VS Code', () => {
     const file = await writeFile('asked.txt', 'What is this?\n');
     await vscode.window.showTextDocument(file);
     const offered = async () => {
+      const before = upstream.requests.length;
       await vscode.commands.executeCommand('svc.chat.explain');
-      const tools: unknown = upstream.requests.at(-1)?.body?.tools;
+      const tools = await waitUntil(
+        'a request with tools',
+        () => upstream.requests.slice(before).find(({ body }) => Array.isArray(body.tools))?.body.tools,
+        Array.isArray,
+      );
       assert.ok(Array.isArray(tools));
       return tools.map((tool) => String(tool?.function?.name));
     };

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** A simulated model that can complete code, and the requests that it received. */
 export interface CompletionProvider {
@@ -72,4 +73,10 @@ export async function untilAvailable(provider: CompletionProvider, uri: vscode.U
 export async function take(): Promise<void> {
   await vscode.commands.executeCommand('svc.completion.trigger');
   await vscode.commands.executeCommand('editor.action.inlineSuggest.commit');
+}
+
+/** As `take`, until something was accepted: VS Code cancels a request when another extension registers a provider. */
+export async function takeSome(document: vscode.TextDocument): Promise<void> {
+  const { version } = document;
+  await waitUntil('an accepted suggestion', take, () => document.version !== version);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { documentView } from '../../../src/extension/document-view.ts';
-import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
+import { type CompletionProvider, edit, startCompletionProvider, take, takeSome } from './completion-provider.ts';
 import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
@@ -67,7 +67,7 @@ describe('completions in VS Code', () => {
 
   it('completions: work in an untitled document', async () => {
     const { document } = await edit('const a = ');
-    await take();
+    await takeSome(document);
     assert.equal(document.getText(), 'const a = answer();');
   });
 
@@ -81,7 +81,7 @@ describe('completions in VS Code', () => {
     });
     const end = editor.document.lineAt(0).range.end;
     editor.selection = new vscode.Selection(end, end);
-    await take();
+    await takeSome(editor.document);
     assert.equal(editor.document.getText(), 'const a = answer();');
   });
 
@@ -90,14 +90,14 @@ describe('completions in VS Code', () => {
     const lines = Array.from({ length: 50_000 }, (_, line) => `var value${line} = ${line}`);
     const uri = await writeFile('large.go', `${lines.join('\n')}\nvar last = `);
     const { document } = await edit('', { uri });
-    await take();
+    await takeSome(document);
     assert.equal(document.lineAt(50_000).text, 'var last = answer();');
     assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
   });
 
   it('completions: work in a line of 100,000 characters', async () => {
     const { document } = await edit(`var wide = "${'x y '.repeat(25_000)}" + `, { language: 'go' });
-    await take();
+    await takeSome(document);
     assert.ok(document.getText().endsWith('" + answer();'), document.getText().slice(-40));
     assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
   });
@@ -124,7 +124,7 @@ describe('completions in VS Code', () => {
     });
     inCell.selection = new vscode.Selection(0, 6, 0, 6);
     provider.answer = 'threshold_of_alarm)';
-    await take();
+    await takeSome(document);
     assert.equal(document.getText(), 'print(threshold_of_alarm)');
     const prompt = prompts().at(-1) ?? '';
     const before = '# markdown\n# When to *ring*.\n\nthreshold_of_alarm = 42\n\n# sql\n# select 1\n\nprint(';

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { CoalescedRun } from '../../../base/concurrency.ts';
 import { defined } from '../../../base/json.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
@@ -39,6 +40,8 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
   /** The last text editor: while the panel has the focus, no editor is active. */
   #editor = vscode.window.activeTextEditor;
   #chips: readonly ContextChip[] = [];
+  /** One at a time: an earlier one that reads files for longer must not replace the chips of a later one. */
+  readonly #refreshes = new CoalescedRun(() => this.#refresh());
 
   constructor(deps: ContextDeps) {
     this.#deps = deps;
@@ -78,7 +81,7 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
     const off = this.#off;
     const next = off.includes(chip) ? off.filter((each) => each !== chip) : [...off, chip];
     await this.#deps.memory.update(OFF, next);
-    await this.#refresh();
+    await this.#refreshes.run();
   }
 
   /** The system instructions with the files that are switched on. @param paths of the files of the conversation. */
@@ -146,7 +149,7 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
 
   #refreshLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#refresh(), DELAY_MS);
+    this.#timer = setTimeout(() => void this.#refreshes.run(), DELAY_MS);
   }
 
   async #refresh(): Promise<void> {

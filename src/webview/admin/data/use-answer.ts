@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type * as z from 'zod';
 import { ApiError, type Call, type Endpoint, endpointUrl } from './admin-api.ts';
 import { useAdmin } from './admin-context.ts';
@@ -20,7 +20,8 @@ export function useAnswer<S extends z.ZodType>(
   const answer = useSignal<Answer<z.infer<S>>>({ value: undefined, error: undefined, loading: true });
   const revision = api.revision.value;
   const url = endpointUrl(endpoint, call);
-  useEffect(() => {
+  // Not after the next frame: until then, the last value would count as the answer to this call.
+  useLayoutEffect(() => {
     const abort = new AbortController();
     answer.value = { ...answer.peek(), loading: true };
     api.call(endpoint, { ...call, signal: abort.signal }).then(

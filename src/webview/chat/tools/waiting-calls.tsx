@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { defined } from '../../../base/json.ts';
 import type { ToolDecision } from '../../../chat/tools/tools.ts';
 import { Icon } from '../../shared/icon.tsx';
@@ -18,7 +18,7 @@ export function WaitingCalls() {
   const ids = waiting.map(({ id }) => id);
   useWaitingFocus(ids);
   useForgottenTexts(ids);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.addEventListener('keydown', onKeyDown, true);
     return () => document.removeEventListener('keydown', onKeyDown, true);
   }, []);
