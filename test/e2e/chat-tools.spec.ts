@@ -178,8 +178,11 @@ describe('tools and code in the editor', () => {
     await frame.getByRole('button', { name: 'Copy code' }).click();
     await frame.getByRole('button', { name: 'Insert at cursor' }).click();
     await harness.page.locator('.view-line', { hasText: 'export const inserted = true;' }).waitFor();
-    const copied = await inPage(harness.page, 'the clipboard is invisible', () => navigator.clipboard.readText());
-    assert.equal(copied, 'export const inserted = true;');
+    await waitUntil(
+      'the source in the clipboard',
+      () => inPage(harness.page, 'the clipboard is invisible', () => navigator.clipboard.readText()),
+      (copied) => copied === 'export const inserted = true;',
+    );
     await runCommand(harness.page, 'View: Revert and Close Editor');
   });
 
@@ -279,6 +282,8 @@ describe('tools and code in the editor', () => {
       // The second: the command that no rule knows.
       await frame.getByRole('textbox', { name: 'Command' }).waitFor();
       assert.equal(await frame.getByRole('textbox', { name: 'Command' }).inputValue(), 'touch agent/built.txt');
+      // Until the card is in view, the key only shows it.
+      await frame.locator('.tool.asking:focus').waitFor();
       await keyboard.press('Control+Enter');
       await frame.locator('.markdown', { hasText: 'All is done.' }).waitFor();
       await frame.getByText('3 files changed').waitFor();

@@ -14,7 +14,7 @@ describe('installed package', () => {
   let product: Packaged;
 
   before(function () {
-    this.timeout(240_000);
+    this.timeout(600_000);
     product = packageExtension();
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,9 +82,9 @@ describe('installed package', () => {
     let said = '';
     for await (const part of serving.stdout) {
       said += part;
-      if (/:\d+/.test(said)) break;
+      if (/:\d+\s/.test(said)) break;
     }
-    const [, port] = /:(\d+)/.exec(said) ?? [];
+    const [, port] = /:(\d+)\s/.exec(said) ?? [];
     const headers = { authorization: `Bearer ${key}` };
     const answer = await fetch(`http://127.0.0.1:${port}/v1/models`, { headers });
     assert.match(await answer.text(), /p\/m/);

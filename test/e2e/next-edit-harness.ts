@@ -62,7 +62,13 @@ export async function startNextEditHarness(
 ): Promise<NextEditHarness> {
   const at = await startCompletionHarness({
     otherExtensions: [TOY, ...otherExtensions],
-    settings: { 'editor.minimap.enabled': false, 'workbench.startupEditor': 'none', ...settings },
+    settings: {
+      'editor.minimap.enabled': false,
+      'workbench.startupEditor': 'none',
+      // Files of earlier tests stay known for minutes, and a list that has their words takes Tab.
+      'editor.wordBasedSuggestions': 'currentDocument',
+      ...settings,
+    },
   });
   const { page } = at;
   const press = async (...keys: readonly string[]) => {

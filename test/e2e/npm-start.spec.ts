@@ -20,7 +20,7 @@ describe('npm start', () => {
   let page: Page;
 
   before(async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     // No keys, no desktop, nothing of the developer's.
     const env = { PATH: process.env.PATH, HOME: home, SVC_HOST: 'browser' };
     child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts')], { env, cwd: ROOT, stdio: 'pipe' });
