@@ -35,8 +35,8 @@ interface Priority {
   readonly patterns: readonly RegExp[];
   /** Models that match one of this number of patterns are made for the task. They are preferred in all providers. */
   readonly suited: number;
-  /** Models that are not made for the task, also if they match another pattern. */
-  readonly unsuited?: RegExp;
+  /** Models that are last among those of equal providers, also if they match a pattern. */
+  readonly last?: RegExp;
 }
 
 const CHAT_PATTERNS: readonly RegExp[] = [
@@ -70,9 +70,9 @@ const FIM_PATTERNS: readonly RegExp[] = [
 const EDIT_PATTERNS: readonly RegExp[] = [/mercury-edit/, /sweep-next-edit-v2/, /zeta-?2/, /sweep/, /zeta/, /./];
 
 /** They continue code and answer nothing: base models, such as `qwen2.5-coder:1.5b-base`. */
-const BASE_MODELS = /[-_:.]base(?:[-_:.]|$)|starcoder/;
+const BASE_MODELS = /^(?!.*(?:instruct|chat)).*(?:[-_:.]base(?:[-_:.]|$)|starcoder)/;
 
-const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length, unsuited: BASE_MODELS };
+const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length, last: BASE_MODELS };
 /** The last two patterns are not code models: their completions may be slow or poor. */
 const FIM_PRIORITY: Priority = { patterns: FIM_PATTERNS, suited: FIM_PATTERNS.length - 2 };
 
@@ -155,10 +155,12 @@ export function isCodeModel(model: Model): boolean {
   return priorityRank(model, FIM_PRIORITY) < FIM_PRIORITY.suited;
 }
 
-function priorityRank({ id }: Model, { patterns, unsuited }: Priority): number {
+function priorityRank({ id }: Model, { patterns, last }: Priority): number {
   const name = id.slice(0, MAX_MATCHED_ID).toLowerCase();
-  const index = unsuited?.test(name) ? -1 : patterns.findIndex((pattern) => pattern.test(name));
-  return index === -1 ? patterns.length : index;
+  const index = patterns.findIndex((pattern) => pattern.test(name));
+  if (index === -1) return patterns.length;
+  // Between the last pattern and no pattern: it is still preferred as a model that is made for the task.
+  return last?.test(name) ? patterns.length - 0.5 : index;
 }
 
 function describePlace({ origin }: Located<string>): string {

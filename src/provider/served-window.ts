@@ -337,8 +337,8 @@ export class ServedWindows implements WindowReader {
   ): Promise<JsonObject | undefined> {
     const address = endpoint.baseURL ?? '';
     const place = `${address} ${withoutModel(path)}`;
-    const silentSince = this.#silentSince.get(address) ?? this.#missingSince.get(place);
-    if (silentSince !== undefined && performance.now() - silentSince < SILENCE_MS) return undefined;
+    const isRecent = (since = Number.NEGATIVE_INFINITY) => performance.now() - since < SILENCE_MS;
+    if (isRecent(this.#silentSince.get(address)) || isRecent(this.#missingSince.get(place))) return undefined;
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const { 'content-type': type, ...own } = upstreamHeaders(endpoint, endpoint.format);

@@ -104,6 +104,7 @@ describe('selectModel', () => {
     assert.equal(await chosen('qwen2.5-coder:7b-base-q4_K_M', 'tiny'), 'tiny');
     assert.equal(await chosen('deepseek-coder-1.3b-base', 'starcoder2:3b', 'tiny'), 'tiny');
     assert.equal(await chosen('qwen2.5-coder:1.5b-base'), 'qwen2.5-coder:1.5b-base');
+    assert.equal(await chosen('starcoder2-15b-instruct', 'tiny'), 'starcoder2-15b-instruct');
     // Open coding models answer too, and are preferred to models of an unknown kind.
     assert.equal(await chosen('large-chat', 'qwen2.5-coder-7b'), 'qwen2.5-coder-7b');
     assert.equal(await chosen('database-chat', 'zeta'), 'database-chat');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inPage, setText, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
 import {
+  actUntil,
   came,
   OPENS_WITHIN_MS,
   openFile,
@@ -142,6 +143,8 @@ describe('focus of the chat and of its lists', () => {
 
   /** Opened by its button in the chat. */
   describe('the list of models', () => {
+    before(() => harness.newConversation());
+
     const row = (text: string) => harness.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
     const titled = (text: string) => harness.page.locator('.quick-input-title', { hasText: text });
     const opened = async () => {
@@ -218,8 +221,7 @@ describe('focus of the chat and of its lists', () => {
       await row(listed).first().waitFor();
       // A press while VS Code reads the folder has no effect.
       const ok = widget.getByRole('button', { name: 'OK' });
-      do await came(ok.click({ timeout: OPENS_WITHIN_MS }));
-      while (!(await came(ok.waitFor({ state: 'hidden', timeout: OPENS_WITHIN_MS }))));
+      await actUntil(harness.page, async () => void (await came(ok.click({ timeout: OPENS_WITHIN_MS }))), ok, true);
     };
 
     it('conversation list: renames, pins and deletes after confirmation, and closes the deleted conversation', async () => {

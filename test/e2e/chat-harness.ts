@@ -3,22 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import type { Frame, Page } from 'playwright-core';
 import { addEvidence, describeRequests, focusedElements } from '../host/failure-report.ts';
 import { waitUntil } from '../host/wait-until.ts';
-import {
-  actUntil,
-  OPENS_WITHIN_MS,
-  openWorkbench,
-  runCommand,
-  webviewFrame,
-  workbenchReady,
-} from '../host/workbench.ts';
+import { actUntil, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { sharedBrowser, sharedServer, startServer } from './editor.ts';
-import { createProfile, NEW_CONVERSATION_KEY } from './profile.ts';
+import { createProfile } from './profile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -228,20 +220,12 @@ export async function typeMessage(page: Page, frame: Frame, text: string): Promi
 export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
-/**
- * Opens a new conversation and waits until the caret is in its input. A key that is pressed while VS Code replaces a page
- * is lost, so it is pressed again.
- */
+/** Opens a new conversation and waits until the caret is in its input. */
 export async function newConversation(page: Page): Promise<Frame> {
-  const opened = webviewFrame(page, '.transcript .empty').then(async (frame) => {
-    await waitForCaret(page, frame);
-    return frame;
-  });
-  for (;;) {
-    await page.keyboard.press(NEW_CONVERSATION_KEY);
-    const frame = await Promise.race([opened, setTimeout(OPENS_WITHIN_MS, undefined, { ref: false })]);
-    if (frame) return frame;
-  }
+  await runCommand(page, 'Svc: New Conversation');
+  const frame = await webviewFrame(page, '.transcript .empty');
+  await waitForCaret(page, frame);
+  return frame;
 }
 
 /** Opens a list of the extension. */

@@ -97,8 +97,7 @@ describe('the controls of completions', () => {
     const list = at.page.locator('.quick-input-title', { hasText: 'Model for completions' });
     const press = notice.locator('.monaco-button', { hasText: 'Choose Another Model' });
     // The notification closes when its button is pressed, and the list may come later.
-    do await came(press.click({ timeout: OPENS_WITHIN_MS }));
-    while (!(await came(list.waitFor({ timeout: OPENS_WITHIN_MS }))));
+    await actUntil(at.page, async () => void (await came(press.click({ timeout: OPENS_WITHIN_MS }))), list);
     await typeInList(at.page, 'model/coder');
     await row('model/coder').waitFor();
     await at.page.keyboard.press('Enter');

@@ -10,15 +10,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const TITLE = { 'window.title': '${dirty}${activeEditorShort}${separator}${rootName}${separator}${appName}' };
 
 /**
- * Keys for what a harness does before or after each test: the palette costs a second of processor time. VS Code does
- * nothing else with them.
+ * A key for what a harness does after each test: the palette costs a second of processor time. VS Code does nothing else
+ * with it.
  */
 export const CLOSE_KEY = 'Control+Alt+Shift+F9';
-export const NEW_CONVERSATION_KEY = 'Control+Alt+Shift+F8';
-const KEYS = [
-  { key: 'ctrl+alt+shift+f9', command: 'workbench.action.revertAndCloseActiveEditor' },
-  { key: 'ctrl+alt+shift+f8', command: 'svc.chat.new' },
-];
+const KEYS = [{ key: 'ctrl+alt+shift+f9', command: 'workbench.action.revertAndCloseActiveEditor' }];
 
 /** Other extensions to install. They do nothing, unless `main` names a file with their code. */
 export interface OtherExtension {

@@ -28,9 +28,14 @@ export async function docPicture(
   const texts: Record<string, string> = existsSync(TEXTS) ? JSON.parse(readFileSync(TEXTS, 'utf8')) : {};
   const replaces = Boolean(process.env.SVC_DOCS_IMAGES);
   // Parts of a page arrive one after the other.
-  if (!replaces) await waitUntil(`the texts of ${name}`, read, (text) => text === texts[name]).catch(() => undefined);
+  let last = '';
+  const isWhole = (text: string) => {
+    const before = last;
+    last = text;
+    return typeof shown === 'string' || text === (replaces ? before : texts[name]);
+  };
+  await waitUntil(`the texts of ${name}`, read, isWhole).catch(() => undefined);
   await page.screenshot({ path });
-  const last = await read();
   if (replaces) {
     mkdirSync(dirname(join(PICTURES, name)), { recursive: true });
     copyFileSync(path, join(PICTURES, `${name}.png`));

@@ -200,6 +200,28 @@ describe('provider page', () => {
     await dialog.close();
   });
 
+  it('provider page: nothing is requested from a host or a port that is changed before its path', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await page.clock.install({ time: 0 });
+    await dialog.tell(opened({ baseURL: 'http://127.0.0.1:8080/v1' }));
+    await page.clock.pauseAt(3_600_000);
+    const asked = async () => (await dialog.sentMessages('list')).map(({ form }) => (form as ProviderForm).baseURL);
+    await page.locator('#baseURL').click();
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'Backspace', 'Backspace']) {
+      await page.keyboard.press(key);
+    }
+    await page.clock.runFor(1000);
+    await page.keyboard.type('36');
+    await page.clock.runFor(1000);
+    assert.deepEqual(await asked(), ['http://127.0.0.1:8080/v1']);
+    await page.keyboard.press('Tab');
+    await page.locator('#baseURL:not(:focus)').waitFor();
+    await page.clock.runFor(500);
+    assert.deepEqual(await asked(), ['http://127.0.0.1:8080/v1', 'http://127.0.0.1:8036/v1']);
+    await dialog.close();
+  });
+
   it('provider page: the list of an address that stays as it is is requested also if its field keeps the focus', async () => {
     const dialog = await host.open();
     const { page } = dialog;

@@ -254,13 +254,13 @@ export class ChatView
    * Shows a new conversation. One without messages is new already and keeps its draft: the user may have begun to type.
    */
   async #showNew(): Promise<void> {
-    const side = this.#side?.surface;
-    // Before the view gets the focus: the next keys, and the first message, belong to the new conversation.
-    const changed = side && !isNew(side.conversation) ? this.show(side, undefined, false) : undefined;
+    // The first message may be sent while the view is being shown.
+    const before = this.#side?.surface.conversation;
+    const wasNew = before !== undefined && isNew(before);
     const surface = await this.#revealed();
-    if (surface === side || isNew(surface.conversation)) surface.focusInput();
+    const shown = surface.conversation;
+    if (shown === before ? wasNew : isNew(shown)) surface.focusInput();
     else await this.show(surface);
-    await changed;
   }
 
   /** Shows a conversation in a surface. @param id absent: a new conversation. */

@@ -47,7 +47,7 @@ const NO_TEST: TestState = { busy: false, tests: [], results: [] };
 const LIST_DELAY_MS = 450;
 /** The same while the host or the port may go on. The list is requested sooner if the user leaves the field. */
 const HOST_DELAY_MS = 3000;
-/** An address without a path. */
+/** An address without a path: also one that ends where the port begins. */
 const HOST_ONLY = /^[a-z]+:\/\/[^/]*$/i;
 
 /** The state of the page. The host keeps a copy of the form, because closing the tab destroys the page. */
@@ -170,7 +170,7 @@ export class DialogState {
     const addressChanged = after.baseURL !== before.baseURL || after.api !== before.api;
     if (addressChanged || after.key !== before.key || after.headers !== before.headers) {
       const typed = Math.abs(after.baseURL.length - before.baseURL.length) === 1;
-      const incomplete = typed && HOST_ONLY.test(after.baseURL.trim());
+      const incomplete = typed && (HOST_ONLY.test(after.baseURL.trim()) || hostOf(before) !== hostOf(after));
       this.#listSoon(addressChanged, incomplete ? HOST_DELAY_MS : LIST_DELAY_MS);
     }
   }
@@ -336,6 +336,8 @@ function isDerivedId({ id, name }: ProviderForm, presets: readonly ProviderPrese
 export function focusSoon(id: string): void {
   queueMicrotask(() => document.getElementById(id)?.focus());
 }
+
+const hostOf = ({ baseURL }: ProviderForm) => (URL.canParse(baseURL) ? new URL(baseURL).host : '');
 
 /** Tidies the key only. Rows keep their indexes, because a problem refers to its field by index. */
 function normalizeForCheck(value: ProviderForm): ProviderForm {

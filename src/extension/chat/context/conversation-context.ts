@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { CoalescedRun } from '../../../base/concurrency.ts';
 import { defined } from '../../../base/json.ts';
 import { type Attachment, textAttachment } from '../../../chat/attachment.ts';
 import { markHidden } from '../../../chat/tools/visible-text.ts';
@@ -40,8 +39,8 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
   /** The last text editor: while the panel has the focus, no editor is active. */
   #editor = vscode.window.activeTextEditor;
   #chips: readonly ContextChip[] = [];
-  /** One at a time: an earlier one that reads files for longer must not replace the chips of a later one. */
-  readonly #refreshes = new CoalescedRun(() => this.#refresh());
+  /** An earlier refresh that reads files for longer must not replace the chips of a later one. */
+  #refreshes = 0;
 
   constructor(deps: ContextDeps) {
     this.#deps = deps;
@@ -81,7 +80,7 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
     const off = this.#off;
     const next = off.includes(chip) ? off.filter((each) => each !== chip) : [...off, chip];
     await this.#deps.memory.update(OFF, next);
-    await this.#refreshes.run();
+    await this.#refresh();
   }
 
   /** The system instructions with the files that are switched on. @param paths of the files of the conversation. */
@@ -149,12 +148,14 @@ export class ConversationContext implements ContextTopic, vscode.Disposable {
 
   #refreshLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#refreshes.run(), DELAY_MS);
+    this.#timer = setTimeout(() => void this.#refresh(), DELAY_MS);
   }
 
   async #refresh(): Promise<void> {
+    const refresh = ++this.#refreshes;
     const off = new Set(this.#off);
     const [editor, files] = await Promise.all([this.#editorAttachment(), instructionFiles(this.#open)]);
+    if (refresh !== this.#refreshes) return;
     const chips = [...(editor ? [editorChip(editor)] : []), ...files.map(fileChip)];
     const next = chips.map((chip) => ({ ...chip, on: !off.has(chip.id) }));
     if (JSON.stringify(next) === JSON.stringify(this.#chips)) return;
