@@ -12,6 +12,9 @@ import { WatchReport } from './scripts/watch-report.ts';
 
 const has = (flag) => process.argv.includes(flag);
 const release = has('--release');
+const watch = has('--watch');
+/** Renamed to dist/ when all of it is there: what runs meanwhile, such as a second window, has the build before. */
+const DIST = watch ? 'dist' : `dist.${process.pid}`;
 
 const common = {
   bundle: true,
@@ -30,7 +33,7 @@ const host = {
   ...common,
   // Splitting makes every dynamic import a file of its own: nothing is loaded before it is used.
   entryPoints: { extension: 'src/extension/activate.ts', 'cli-main': 'src/cli/main.ts' },
-  outdir: 'dist',
+  outdir: DIST,
   platform: 'node',
   format: 'esm',
   splitting: true,
@@ -49,7 +52,7 @@ const page = {
     { in: 'src/webview/provider/provider-page.tsx', out: 'provider' },
     { in: 'src/webview/provider/provider.css', out: 'provider' },
   ],
-  outdir: 'dist/webview',
+  outdir: `${DIST}/webview`,
   platform: 'browser',
   format: 'esm',
   splitting: true,
@@ -60,10 +63,10 @@ const page = {
   assetNames: '[name]',
 };
 
-const diagrams = diagramScript(import.meta.dirname, 'dist/webview', release);
+const diagrams = diagramScript(import.meta.dirname, `${DIST}/webview`, release);
 
 // The gateway serves it.
-const admin = { ...adminPage('dist/admin-page', release), sourcemap: common.sourcemap };
+const admin = { ...adminPage(`${DIST}/admin-page`, release), sourcemap: common.sourcemap };
 
 const suites = {
   ...common,
@@ -76,26 +79,39 @@ const suites = {
   sourcemap: 'inline',
 };
 
-await rm('dist', { recursive: true, force: true });
-await mkdir('dist/webview', { recursive: true });
-await mkdir('dist/admin-page', { recursive: true });
-writeIconFont(import.meta.dirname, 'dist/webview');
-// src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
-await mkdir('dist/chunks', { recursive: true });
-await writeFile(
-  'dist/chunks/snapshot.json.br',
-  compressed(await readFile('src/catalog/public/snapshot.json'), release),
-);
-await cp('src/cli/launch', 'dist/bin', { recursive: true });
-await rename('dist/bin/cli.js', 'dist/cli.js');
-await chmod('dist/cli.js', 0o755);
-
 const jobs = [host, page, admin, diagrams, ...(has('--tests') ? [suites] : [])];
-if (has('--watch')) {
+if (watch) {
+  await rm('dist', { recursive: true, force: true });
+  await writeFiles();
   const report = new WatchReport();
   for (const job of jobs) await (await context({ ...job, logLevel: 'silent', plugins: [report.plugin()] })).watch();
 } else {
-  const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
-  const shipped = built.slice(0, 4).flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
+  try {
+    await writeFiles();
+    const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
+    const shipped = built.slice(0, 4).flatMap(({ metafile }) => Object.keys(metafile.inputs));
+    if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
+    const before = `${DIST}.before`;
+    await rename('dist', before).catch((error) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await rename(DIST, 'dist');
+    await rm(before, { recursive: true, force: true });
+  } finally {
+    await rm(DIST, { recursive: true, force: true });
+  }
+}
+
+/** What is not bundled. */
+async function writeFiles() {
+  await mkdir(`${DIST}/webview`, { recursive: true });
+  await mkdir(`${DIST}/admin-page`, { recursive: true });
+  writeIconFont(import.meta.dirname, `${DIST}/webview`);
+  // src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
+  await mkdir(`${DIST}/chunks`, { recursive: true });
+  const snapshot = await readFile('src/catalog/public/snapshot.json');
+  await writeFile(`${DIST}/chunks/snapshot.json.br`, compressed(snapshot, release));
+  await cp('src/cli/launch', `${DIST}/bin`, { recursive: true });
+  await rename(`${DIST}/bin/cli.js`, `${DIST}/cli.js`);
+  await chmod(`${DIST}/cli.js`, 0o755);
 }
