@@ -256,10 +256,12 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       // In view: until then, the key only shows it.
       const asking = (has: Locator) => frame.locator('.tool.asking:focus', { has });
       const rules = asking(frame.getByRole('button', { name: 'Allow once' }));
-      await day.act('three are allowed, and the rules wait', press('Control+Shift+Enter'), {
-        focus: 'any',
-        shows: rules,
-      });
+      await day.act(
+        'three are allowed, and the rules wait',
+        // What the changes add to the transcript moves the card.
+        then(press('Control+Shift+Enter'), () => frame.getByText('3 files changed').waitFor()),
+        { focus: 'any', shows: rules, changes: TASK.filter((path) => path !== 'AGENTS.md') },
+      );
       const commandField = frame.getByRole('textbox', { name: 'Command' });
       await day.act('the rules are allowed, and the test waits', press('Control+Enter'), {
         focus: 'any',
