@@ -282,7 +282,8 @@ describe('tools and code in the editor', () => {
       // The second: the command that no rule knows.
       await frame.getByRole('textbox', { name: 'Command' }).waitFor();
       assert.equal(await frame.getByRole('textbox', { name: 'Command' }).inputValue(), 'touch agent/built.txt');
-      // Until the card is in view, the key only shows it.
+      // Until the card is in view, the key only shows it; and what the changes add to the transcript moves it.
+      await frame.getByText('3 files changed').waitFor();
       await frame.locator('.tool.asking:focus').waitFor();
       await keyboard.press('Control+Enter');
       await frame.locator('.markdown', { hasText: 'All is done.' }).waitFor();

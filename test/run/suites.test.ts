@@ -30,8 +30,8 @@ describe('npm test', () => {
       ['suites without servers', ['test/wire/errors.test.ts'], undefined],
     ]);
     assert.deepEqual(found(['./test/e2e/smoke.spec.ts', 'test/host/**/chat.suite.ts']), [
-      ['end to end', ['test/e2e/smoke.spec.ts'], undefined],
       ['suites in VS Code', ['test/host/suites/chat.suite.ts'], undefined],
+      ['end to end', ['test/e2e/smoke.spec.ts'], undefined],
     ]);
     assert.deepEqual(found(['test/wire/errors'], 'keep their type')[0]?.[2], 'keep their type');
   });

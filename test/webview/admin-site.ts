@@ -1,9 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { adminPage } from '../../scripts/admin-page.ts';
 import { objectOrEmpty } from '../../src/base/json.ts';
 import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
 import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
@@ -17,8 +13,6 @@ import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { typeInto } from '../host/person.ts';
 import { WITHIN_MS } from '../host/workbench.ts';
-
-const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
 
 export interface OpenOptions extends BrowserContextOptions {
   /** Absent: that of the process that starts the gateway, with the scope `all`. `null`: nobody signs in. */
@@ -48,9 +42,6 @@ export class AdminSite {
 
   /** @param rows the ledger at the start. @param gateway more of the configuration. */
   static async start(rows: readonly Partial<UsageRow>[] = [], gateway: object = {}): Promise<AdminSite> {
-    rmSync(FILES, { recursive: true, force: true });
-    mkdirSync(FILES, { recursive: true });
-    await build(adminPage(FILES, true));
     const harness = await ServeHarness.start();
     const cost = { input: 1, output: 2, cache_read: 0.1 };
     await harness.configure({ m: { cost }, flaky: { cost } }, { admin: true, ...gateway });
