@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inPage, setText, typeInto } from '../host/person.ts';
+import type { Page } from 'playwright-core';
+import { drawn, inPage, setText, tabTo, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
 import {
   actUntil,
@@ -12,6 +13,7 @@ import {
   screenshot,
   typeInList,
   webviewFrame,
+  workbenchReady,
 } from '../host/workbench.ts';
 import {
   answerWith,
@@ -24,6 +26,8 @@ import {
   waitForAnswerEnd,
   waitForCaret,
 } from './chat-harness.ts';
+
+const chatIcon = (page: Page) => page.locator('.activitybar .action-item', { has: page.getByLabel('Svc') }).first();
 
 describe('focus of the chat and of its lists', () => {
   let harness: ChatHarness;
@@ -40,10 +44,9 @@ describe('focus of the chat and of its lists', () => {
 
   /** After each of these, the user types a message without a click. */
   describe('caret in the input of the chat', () => {
-    const icon = () => harness.page.locator('.activitybar .action-item', { has: harness.page.getByLabel('Svc') });
     const ACTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
       '“Open Chat”': () => runCommand(harness.page, 'Svc: Open Chat'),
-      'a click on the icon in the activity bar': () => icon().first().click(),
+      'a click on the icon in the activity bar': () => chatIcon(harness.page).click(),
       '“New Conversation”': () => runCommand(harness.page, 'Svc: New Conversation'),
       '“Ask About Selection”': () => runCommand(harness.page, 'Svc: Ask About Selection'),
     };
@@ -65,6 +68,19 @@ describe('focus of the chat and of its lists', () => {
         });
       }
     }
+
+    it('chat: shown again by its icon, it has the caret in the input at once, whatever had the focus before', async () => {
+      const { page } = harness;
+      await harness.newConversation();
+      const frame = await harness.enter();
+      const tools = frame.getByRole('button', { name: 'Choose tools' });
+      await tabTo(page, tools);
+      await showExplorer(page);
+      await chatIcon(page).click();
+      // The same page: one that is loaded again has no ears for a moment.
+      await waitForCaret(page, frame);
+      await typeMessage(page, frame, 'typed');
+    });
   });
 
   /** Each list is opened from the chat, by a button or by a command, and closed without a choice or with one. */
@@ -298,11 +314,23 @@ describe('text that is typed while the chat opens', () => {
   });
   afterEach(() => harness?.close());
 
-  for (const command of ['Svc: Open Chat', 'Svc: New Conversation']) {
-    it(`chat: text that is typed while its first page loads after “${command}” stands in the input, and no key is lost`, async () => {
+  const box = (page: Page) => page.locator('.quick-input-widget', { hasText: 'The chat is opening.' });
+  const WAYS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+    '“Open Chat”': (page) => runCommand(page, 'Svc: Open Chat'),
+    '“New Conversation”': (page) => runCommand(page, 'Svc: New Conversation'),
+    'a click on its icon': (page) => chatIcon(page).click(),
+    '“Ask About Selection”': async (page) => {
+      await openFile(page, 'receipt.ts');
+      await page.keyboard.press('ControlOrMeta+A');
+      await runCommand(page, 'Svc: Ask About Selection');
+    },
+  };
+
+  for (const [name, act] of Object.entries(WAYS)) {
+    it(`chat: text that is typed while its first page loads after ${name} stands in the input, and no key is lost`, async () => {
       const { page } = harness;
-      await runCommand(page, command);
-      await page.locator('.quick-input-widget', { hasText: 'The chat is opening.' }).waitFor();
+      await act(page);
+      await box(page).waitFor();
       const text = 'What does the receipt print, and which of its lines can be empty?';
       await page.keyboard.type(text, { delay: 20 });
       const frame = await webviewFrame(page, '.transcript .empty');
@@ -315,14 +343,24 @@ describe('text that is typed while the chat opens', () => {
     });
   }
 
+  it('chat: a view that was visible when the window was closed does not take the focus', async () => {
+    const { page } = harness;
+    await chatIcon(page).click();
+    await harness.enter();
+    await page.reload();
+    await workbenchReady(page);
+    const frame = await webviewFrame(page, '.transcript .empty');
+    await drawn(frame);
+    assert.equal(await inPage(frame, 'no text or element shows it', () => document.hasFocus()), false);
+  });
+
   it('chat: its first page does not take the focus from a list that was opened meanwhile, and keeps the text', async () => {
     const { page } = harness;
     await runCommand(page, 'Svc: Open Chat');
-    const box = page.locator('.quick-input-widget', { hasText: 'The chat is opening.' });
-    await box.waitFor();
+    await box(page).waitFor();
     await page.keyboard.type('Half a question');
     await page.keyboard.press('F1');
-    await box.waitFor({ state: 'detached' });
+    await box(page).waitFor({ state: 'detached' });
     await page.keyboard.type('Svc: New', { delay: 20 });
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(

@@ -100,11 +100,8 @@ const clients: Suite = {
   usual: false,
 };
 
-/**
- * Lanes run beside each other, the suites of a lane one after the other. They take about the same time: the first computes,
- * the second waits for most of its time, and the third does so for a part of it.
- */
-export const LANES: readonly (readonly Suite[])[] = [[plain, pages, editor, clients], [servers, chat], [endToEnd]];
+/** Lanes run beside each other, the suites of a lane one after the other. Together they use both cores all the time. */
+export const LANES: readonly (readonly Suite[])[] = [[plain, pages, clients], [servers, editor], [endToEnd], [chat]];
 
 /** Files of the suites without servers that start no process and take little time. */
 const FAST = ['test/{base,wire,config,catalog,provider,completion,chat,cli}/*.test.ts', 'test/gateway/*.test.ts'];

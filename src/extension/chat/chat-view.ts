@@ -13,9 +13,9 @@ import { MOVES_FOCUS } from '../moves-focus.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { ChatParts } from './chat-parts.ts';
 import type { ChatViewDeps } from './chat-view-deps.ts';
-import { CHAT_PANEL, type ChatCommand, revealChat } from './contributions.ts';
+import { CHAT_PANEL, CHAT_VISIBLE, type ChatCommand, revealChat } from './contributions.ts';
 import type { Conversations, OpenConversation } from './conversations.ts';
-import type { EarlyInput } from './early-input.ts';
+import { EarlyInput } from './early-input.ts';
 import { editorCommands } from './editing/editor-commands.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
 import { reviewCommands } from './review/review-commands.ts';
@@ -45,14 +45,18 @@ export class ChatView
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
+  /** For the text that is typed until the side bar has a page. */
+  #early: EarlyInput | undefined;
   /** The surface that has the focus, or had it last, unless the user was in another part of VS Code since then. */
   #lastFocused: Surface | undefined;
   /** Lists that are open. */
   #lists = 0;
   #reportedNotSaved = false;
 
-  constructor(deps: ChatViewDeps) {
+  /** @param early for the text that is typed until the side bar, which is about to be shown, has a page. */
+  constructor(deps: ChatViewDeps, early?: EarlyInput) {
     this.#deps = deps;
+    this.#early = early;
     this.#parts = new ChatParts(deps, {
       removed: (id) => this.#handleRemoved(id),
       notSaved: (what, error) => this.#reportNotSaved(what, error),
@@ -94,7 +98,13 @@ export class ChatView
   /** Runs a chat command. */
   async run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
     const command = () => this.#commands[name](args);
-    return LISTS.has(name) ? this.listed(command) : command();
+    try {
+      return await (LISTS.has(name) ? this.listed(command) : command());
+    } finally {
+      // The chat was not shown, as without a selection.
+      this.#early?.take();
+      this.#early = undefined;
+    }
   }
 
   focused(surface: Surface): void {
@@ -122,24 +132,6 @@ export class ChatView
     }
   }
 
-  /** Focuses the input of the side bar, which is shown or about to be. @param early its text goes into the input. */
-  async focusInput(early?: EarlyInput): Promise<void> {
-    const surface = await this.#sideReady.promise;
-    if (early === undefined) return surface.focusInput();
-    await surface.takeOver(async () => {
-      await early.paused();
-      const { left } = early;
-      if (!left) await revealChat();
-      return { text: early.take(), left };
-    });
-  }
-
-  /** Shows a new conversation in the side bar, which is shown or about to be, without moving the focus. */
-  async startNew(): Promise<void> {
-    const surface = await this.#sideReady.promise;
-    if (!isNew(surface.conversation)) await this.show(surface, undefined, false);
-  }
-
   dispose(): void {
     this.#disposables.dispose();
     for (const surface of this.#surfaces) surface.dispose();
@@ -151,9 +143,14 @@ export class ChatView
     const conversation = last === undefined ? this.conversations.create() : await this.conversations.open(last);
     const surface = this.#place(view.webview, conversation);
     this.#side = { view, surface };
+    if (this.#early) this.#takeOver(surface, this.#early);
+    this.#early = undefined;
     this.#sideReady.resolve(surface);
+    const noteVisible = () => void this.#deps.drafts.update(CHAT_VISIBLE, view.visible);
+    noteVisible();
     view.onDidChangeVisibility(() => {
-      if (!view.visible) surface.pageEnded();
+      noteVisible();
+      if (!view.visible) surface.hidden();
     });
     view.onDidDispose(() => {
       if (this.#side?.surface === surface) {
@@ -175,6 +172,7 @@ export class ChatView
   #ownCommands(): Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>> {
     const current = () => this.#side?.surface.conversation.session;
     return {
+      'svc.chat.open': () => this.#focused(),
       'svc.chat.new': () => this.#showNew(),
       'svc.chat.history': () => this.#pick(() => this.#revealed()),
       'svc.chat.openInEditor': () => this.#openPanel(false),
@@ -311,8 +309,19 @@ export class ChatView
 
   /** Shows the side bar without focusing its input, because its conversation is about to change. */
   async #revealed(): Promise<Surface> {
-    await revealChat();
+    if (!this.#side) this.#early ??= new EarlyInput();
+    await revealChat(this.#early !== undefined);
     return this.#sideReady.promise;
+  }
+
+  /** Puts the text that the user types until the page is ready into its input, which then has the focus. */
+  #takeOver(surface: Surface, early: EarlyInput): void {
+    surface.takeOver(async () => {
+      await early.paused();
+      const { left } = early;
+      if (!left) await revealChat();
+      return { text: early.take(), left };
+    });
   }
 
   /** Moves the side bar's conversation to a tab or a separate window. */
@@ -322,6 +331,7 @@ export class ChatView
     const panel = vscode.window.createWebviewPanel(CHAT_PANEL, vscode.l10n.t('Chat'), column, {
       ...webviewOptions(this.#deps.extension),
       enableFindWidget: true,
+      retainContextWhenHidden: true,
     });
     this.#showPanel(panel, moved);
     // Do not focus the side bar: the tab has the focus.
@@ -336,7 +346,7 @@ export class ChatView
       panel.title = title || vscode.l10n.t('Chat');
     });
     panel.onDidChangeViewState(() => {
-      if (!panel.visible) surface.pageEnded();
+      if (!panel.visible) surface.hidden();
     });
     panel.onDidDispose(() => this.#drop(surface));
     this.#write(panel.webview);

@@ -4,9 +4,12 @@ import * as vscode from 'vscode';
 export const CHAT_VIEW = 'svc.chat';
 export const CHAT_PANEL = 'svc.chatPanel';
 const CHAT_CONTAINER = 'svc';
+/** State of the workspace: true while the view is visible. */
+export const CHAT_VISIBLE = 'svc.chat.visible';
 
 /** Commands that load the chat. */
 export const CHAT_COMMANDS = [
+  'svc.chat.open',
   'svc.chat.new',
   'svc.chat.history',
   'svc.chat.openInEditor',
@@ -42,6 +45,19 @@ export const CHAT_COMMANDS = [
 ] as const;
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];
+
+/** Commands that show the chat at once. */
+export const SHOW_CHAT: ReadonlySet<ChatCommand> = new Set([
+  'svc.chat.open',
+  'svc.chat.new',
+  'svc.chat.addSelection',
+  'svc.chat.addFile',
+  'svc.chat.explain',
+  'svc.chat.fix',
+  'svc.chat.tests',
+  'svc.chat.doc',
+  'svc.chat.explainTerminal',
+]);
 
 /** Shows the chat view in its current location. @param preserveFocus the focus stays where it is. */
 export async function revealChat(preserveFocus = false): Promise<void> {

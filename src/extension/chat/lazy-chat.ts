@@ -2,46 +2,43 @@ import * as vscode from 'vscode';
 import { watchTerminals } from './attachments/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
 import { type ChatFeatureDeps, chatViewDeps } from './chat-view-deps.ts';
-import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
+import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, CHAT_VISIBLE, SHOW_CHAT } from './contributions.ts';
 import { EarlyInput } from './early-input.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
 export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<ChatView, 'listed'> {
   let loaded: Promise<ChatView> | undefined;
-  const load = async () => new (await import('./chat-view.ts')).ChatView(chatViewDeps(deps));
-  const chat = () => {
-    loaded ??= load();
-    return loaded;
-  };
-  /** Shows the chat for a message of the user, who may type it while the first page of the window loads. */
-  const openForTyping = async (begin: (view: ChatView) => Promise<void>) => {
-    const early = loaded === undefined ? new EarlyInput() : undefined;
+  const load = async (early: EarlyInput | undefined) => {
     try {
-      const loading = chat();
-      await revealChat(early !== undefined);
-      const view = await loading;
-      await begin(view);
-      await view.focusInput(early);
+      return new (await import('./chat-view.ts')).ChatView(chatViewDeps(deps), early);
     } catch (thrown) {
       early?.take();
       throw thrown;
     }
   };
+  /** @param shown for the user, who may type at once, while the first page of the window loads. */
+  const chat = (shown: boolean) => {
+    loaded ??= load(shown ? new EarlyInput() : undefined);
+    return loaded;
+  };
   const view: vscode.WebviewViewProvider = {
-    resolveWebviewView: async (place) => (await chat()).resolveWebviewView(place),
+    resolveWebviewView: async (place) => {
+      // Not if VS Code shows what was visible when the window was closed: nobody is about to type into that.
+      const byUser = deps.context.workspaceState.get(CHAT_VISIBLE) !== true;
+      await (await chat(byUser)).resolveWebviewView(place);
+    },
   };
   const tabs: vscode.WebviewPanelSerializer = {
-    deserializeWebviewPanel: async (panel, state) => (await chat()).deserializeWebviewPanel(panel, state),
+    deserializeWebviewPanel: async (panel, state) => (await chat(false)).deserializeWebviewPanel(panel, state),
   };
   const registered = vscode.Disposable.from(
-    vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
+    // Loading the page again takes a moment in which keys reach nothing.
+    vscode.window.registerWebviewViewProvider(CHAT_VIEW, view, { webviewOptions: { retainContextWhenHidden: true } }),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
-    vscode.commands.registerCommand('svc.chat.open', () => openForTyping(async () => undefined)),
     ...CHAT_COMMANDS.map((name) =>
-      vscode.commands.registerCommand(name, async (...args: unknown[]) => {
-        if (name === 'svc.chat.new' && loaded === undefined) return openForTyping((view) => view.startNew());
-        return (await chat()).run(name, args);
-      }),
+      vscode.commands.registerCommand(name, async (...args: unknown[]) =>
+        (await chat(SHOW_CHAT.has(name))).run(name, args),
+      ),
     ),
     vscode.languages.registerCodeActionsProvider({ scheme: '*' }, new FixActions(), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],

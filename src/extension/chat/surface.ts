@@ -155,17 +155,8 @@ export class Surface implements TopicPage {
    * @param early called once, when the page is ready and before it gets the draft. The page puts the draft before all
    * that is typed there meanwhile.
    */
-  async takeOver(early: () => Promise<EarlyText>): Promise<void> {
+  takeOver(early: () => Promise<EarlyText>): void {
     this.#early = early;
-    if (!this.#ready) return;
-    await this.#addEarly();
-    this.#postDraft();
-    this.#focusIfWanted();
-  }
-
-  #focusIfWanted(): void {
-    if (this.#focusWanted) this.focusInput();
-    this.#focusWanted = false;
   }
 
   async #addEarly(): Promise<void> {
@@ -176,9 +167,9 @@ export class Surface implements TopicPage {
     if (text) this.#conversation.draft = withMessage(this.#conversation.draft, { text, attachments: [] });
   }
 
-  /** VS Code ends a page that is hidden, and loads it again. Messages to the new one are lost until it is ready. */
-  pageEnded(): void {
-    this.#ready = false;
+  /** VS Code keeps the page. When it is shown again, its input gets the focus, whatever had it before. */
+  hidden(): void {
+    this.post({ type: 'hidden' });
   }
 
   attach(attachments: readonly Attachment[], conversation = this.#conversation): void {
@@ -311,7 +302,8 @@ export class Surface implements TopicPage {
     if (this.#early) await this.#addEarly();
     this.#ready = true;
     this.#postAll();
-    this.#focusIfWanted();
+    if (this.#focusWanted) this.focusInput();
+    this.#focusWanted = false;
   }
 
   #postAll(): void {

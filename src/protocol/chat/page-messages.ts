@@ -76,4 +76,6 @@ export type ToPage =
   | { readonly type: 'paths'; readonly paths: readonly string[]; readonly found: readonly string[] }
   /** Answers `load-diagram-script`: the script of the frame in which diagrams are drawn. */
   | { readonly type: 'diagram-script'; readonly text: string }
-  | { readonly type: 'focus' };
+  | { readonly type: 'focus' }
+  /** The page is out of sight from now on. */
+  | { readonly type: 'hidden' };

@@ -151,7 +151,13 @@ export function Composer() {
  * A page does not know what got the focus, and a click in an editor is seen by the host.
  */
 function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null }): void {
-  const { link } = usePanel();
+  const { link, state } = usePanel();
+  // When the page is shown again, the input gets the focus.
+  useLayoutEffect(() => {
+    if (state.hidden.value === 0) return;
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    getSelection()?.removeAllRanges();
+  }, [state.hidden.value]);
   useLayoutEffect(() => {
     const focus = () => {
       link.post({ type: 'focused' });

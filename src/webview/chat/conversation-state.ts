@@ -57,6 +57,8 @@ export class ConversationState {
   readonly foundPaths = signal<Extract<ToPage, { type: 'paths' }> | undefined>(undefined);
   /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
+  /** Incremented each time the page gets out of sight. */
+  readonly hidden = signal(0);
   /** False until the first snapshot. Nothing is visible before, to avoid flicker, but the composer accepts text. */
   readonly ready = signal(false);
   /** Context tokens, as reported with the last answer. */
@@ -173,6 +175,9 @@ export class ConversationState {
         return;
       case 'focus':
         this.focusWanted.value += 1;
+        return;
+      case 'hidden':
+        this.hidden.value += 1;
         return;
     }
   }

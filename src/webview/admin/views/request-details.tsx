@@ -84,7 +84,7 @@ function Attempts({ of: { tries, duration_ms } }: { of: RequestDetail }) {
       cell: ({ cost }: Attempt) => (cost === null ? '–' : formatFineUsd(cost)),
     },
   ];
-  return <Table caption={t('Attempts')} columns={columns} rows={tries} id={({ attempt }) => String(attempt)} />;
+  return <Table caption={t('Attempts')} columns={columns} rows={tries} id={({ attempt }) => String(attempt)} cards />;
 }
 
 /** A bar: waiting for the first byte, and receiving. The numbers are beside it. */

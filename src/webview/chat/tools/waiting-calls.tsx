@@ -27,6 +27,7 @@ export function WaitingCalls() {
     (part) => part.action?.type !== 'question' && !(part.state.type === 'waiting' && part.state.caution),
   );
   if (together.length < 2) return null;
+  const single = waiting.length - together.length;
   const decideAll = (decision: (part: ToolPart) => ToolDecision) => (event: MouseEvent) => {
     if (event.detail > 1) return;
     for (const part of together) link.post({ type: 'decide', call: part.id, decision: decision(part) });
@@ -39,7 +40,11 @@ export function WaitingCalls() {
   return (
     <fieldset class="waiting-calls" aria-label={t('Calls that need approval')}>
       <Icon name="question" />
-      <span class="count">{t('{0} calls need approval', waiting.length)}</span>
+      <span class="count">
+        {single === 0
+          ? t('{0} calls need approval', waiting.length)
+          : t('{0} calls need approval, {1} of them one at a time', waiting.length, single)}
+      </span>
       <span class="actions">
         <button
           type="button"
@@ -48,10 +53,10 @@ export function WaitingCalls() {
           aria-keyshortcuts="Control+Shift+Enter Meta+Shift+Enter"
           onClick={decideAll(allow)}
         >
-          {together.length === waiting.length ? t('Allow all') : t('Allow {0}', together.length)}
+          {single === 0 ? t('Allow all') : t('Allow {0}', together.length)}
         </button>
         <button type="button" onClick={decideAll(deny)}>
-          {together.length === waiting.length ? t('Deny all') : t('Deny {0}', together.length)}
+          {single === 0 ? t('Deny all') : t('Deny {0}', together.length)}
         </button>
       </span>
     </fieldset>
