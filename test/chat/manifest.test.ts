@@ -44,7 +44,7 @@ describe('the manifest of the chat', () => {
       .filter((file) => /\.tsx?$/.test(file))
       .map((file) => [file, readFileSync(join(ROOT, 'src', file), 'utf8')] as const);
     const used = sources.flatMap(([file, text]) =>
-      [...PROPOSED, 'retainContextWhenHidden'].filter((name) => text.includes(name)).map((name) => `${file}: ${name}`),
+      PROPOSED.filter((name) => text.includes(name)).map((name) => `${file}: ${name}`),
     );
     assert.deepEqual(used, []);
   });

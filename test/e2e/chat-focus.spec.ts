@@ -318,7 +318,6 @@ describe('text that is typed while the chat opens', () => {
   const WAYS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     '“Open Chat”': (page) => runCommand(page, 'Svc: Open Chat'),
     '“New Conversation”': (page) => runCommand(page, 'Svc: New Conversation'),
-    'a click on its icon': (page) => chatIcon(page).click(),
     '“Ask About Selection”': async (page) => {
       await openFile(page, 'receipt.ts');
       await page.keyboard.press('ControlOrMeta+A');
@@ -326,27 +325,28 @@ describe('text that is typed while the chat opens', () => {
     },
   };
 
-  for (const [name, act] of Object.entries(WAYS)) {
-    it(`chat: text that is typed while its first page loads after ${name} stands in the input, and no key is lost`, async () => {
-      const { page } = harness;
-      await act(page);
-      await box(page).waitFor();
-      const text = 'What does the receipt print, and which of its lines can be empty?';
-      await page.keyboard.type(text, { delay: 20 });
-      const frame = await webviewFrame(page, '.transcript .empty');
-      await waitUntil(
-        'the text in the input',
-        () => frame.locator('.composer textarea').inputValue(),
-        (value) => value === text,
-      );
-      await waitForCaret(page, frame);
-    });
+  async function typeEarly({ page }: ChatHarness, act: (page: Page) => Promise<unknown>): Promise<void> {
+    await act(page);
+    await box(page).waitFor();
+    const text = 'What does the receipt print, and which of its lines can be empty?';
+    await page.keyboard.type(text, { delay: 20 });
+    const frame = await webviewFrame(page, '.transcript .empty');
+    await waitUntil(
+      'the text in the input',
+      () => frame.locator('.composer textarea').inputValue(),
+      (value) => value === text,
+    );
+    await waitForCaret(page, frame);
   }
 
-  it('chat: a view that was visible when the window was closed does not take the focus', async () => {
+  for (const [name, act] of Object.entries(WAYS)) {
+    it(`chat: text that is typed while its first page loads after ${name} stands in the input, and no key is lost`, () =>
+      typeEarly(harness, act));
+  }
+
+  it('chat: so does text after a click on its icon, but a view that VS Code restores does not take the focus', async () => {
     const { page } = harness;
-    await chatIcon(page).click();
-    await harness.enter();
+    await typeEarly(harness, () => chatIcon(page).click());
     await page.reload();
     await workbenchReady(page);
     const frame = await webviewFrame(page, '.transcript .empty');

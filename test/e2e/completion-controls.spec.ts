@@ -14,6 +14,7 @@ describe('the controls of completions', () => {
 
   before(async () => {
     at = await startCompletionHarness({
+      folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' },
       providers: {
         svc: {
           name: 'Gateway',
@@ -189,5 +190,32 @@ describe('the controls of completions', () => {
     await at.shows('second;');
     await at.page.keyboard.press('Alt+[');
     await at.shows('first;');
+  });
+
+  async function refused(name: string, folder?: string): Promise<void> {
+    await at.edit(name, 'const secret = ', folder);
+    await at.type('abc + ');
+    await at.page.locator('.statusbar-item[aria-label^="Svc: No completions here"]').waitFor();
+  }
+
+  it('multi-root workspace: each folder uses its own .gitignore', async () => {
+    at.answer = ['fine;'];
+    const before = at.completionRequests().length;
+    await refused('a.one.ts');
+    await refused('c.two.ts', 'second');
+    assert.equal(at.completionRequests().length, before);
+    await at.edit('d.one.ts', 'const open = ', 'second');
+    await at.type('1 + ');
+    await at.shows('fine;');
+    await at.page.keyboard.press('Escape');
+    await at.edit('b.two.ts', 'const open = ');
+    await at.type('2 + ');
+    await at.shows('fine;');
+    const prompts = at
+      .completionRequests()
+      .slice(before)
+      .map(({ body }) => String(body.prompt));
+    assert.ok(prompts.length >= 2);
+    for (const prompt of prompts) assert.doesNotMatch(prompt, /secret|abc/);
   });
 });

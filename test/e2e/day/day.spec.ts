@@ -102,10 +102,10 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
 
     const command = (title: string, after: After) => day.act(title, () => runCommand(page, title), after);
 
-    /** Types until a suggestion is visible, with at most a request for two keys. */
+    /** Types until a suggestion is visible, with at most a request for each key: a busy machine pauses between them. */
     async function typeUntilShown(name: string, text: string, shown: string, before: readonly string[] = []) {
       const act = then(press(...before), type(text), () => showsGhost(page, shown));
-      await day.act(name, act, editor(Math.ceil(text.length / 2) + before.length));
+      await day.act(name, act, editor(text.length + before.length));
     }
 
     /** Sends what was typed, and waits for the answer. */
@@ -148,11 +148,11 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       assert.ok(read('src/prices.ts').endsWith(`\nexport function average(${AVERAGE}\n`), read('src/prices.ts'));
       await typeUntilShown('the second head', 'export function cheapest(', around(CHEAPEST), ['Enter', 'Enter']);
       await day.act('dismissed', press('Escape'), editor(1));
-      await day.act('other parameters', type('all: readonly Item[]'), editor(10));
+      await day.act('other parameters', type('all: readonly Item[]'), editor(20));
       await day.act(
         'a body by hand',
         then(press('End'), type(': Item {'), press('Enter'), type('return all[0]!;')),
-        editor(14),
+        editor(25),
       );
       await typeUntilShown('the third head', 'export function count(', around(COUNT), ['ControlOrMeta+End', 'Enter']);
       await day.act('its first word', press('ControlOrMeta+ArrowRight'), editor(1));
@@ -202,7 +202,7 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       const importing = then(press('ControlOrMeta+Home', 'End', 'Enter'), type('import { '), () =>
         ghost().first().waitFor(),
       );
-      await day.act('an import', importing, editor(6));
+      await day.act('an import', importing, editor(12));
       await day.act('the import is accepted', press('Tab'), editor(1));
       await day.act('all is saved', press('ControlOrMeta+S'), editor(1, { changes: ['src/receipt.ts'] }));
       const [first, second] = read('src/receipt.ts').split('\n');
