@@ -100,8 +100,8 @@ const clients: Suite = {
   usual: false,
 };
 
-/** Lanes run beside each other, the suites of a lane one after the other. Together they use both cores all the time. */
-export const LANES: readonly (readonly Suite[])[] = [[plain, pages, clients], [servers], [endToEnd], [chat, editor]];
+/** Lanes run beside each other, the suites of a lane one after the other. Together they use two cores all the time. */
+export const LANES: readonly (readonly Suite[])[] = [[plain, pages, editor, clients], [servers, chat], [endToEnd]];
 
 /** Files of the suites without servers that start no process and take little time. */
 const FAST = ['test/{base,wire,config,catalog,provider,completion,chat,cli}/*.test.ts', 'test/gateway/*.test.ts'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Patch } from '../../src/chat/transcript.ts';
 import type { CompletionItem, ToPage } from '../../src/protocol/chat/page-messages.ts';
-import { inElement, inPage, scrollUp, typeInto } from '../host/person.ts';
+import { inElement, inPage, scrollUp, tabTo, typeInto } from '../host/person.ts';
 import { STATES } from './gallery-states.ts';
 import {
   COMPLETE,
@@ -272,6 +272,15 @@ describe('chat page', () => {
         (await panel.sentMessages('attach-uris')).map(({ uris }) => uris),
         [[file]],
       );
+    });
+
+    it('composer: has the caret when the page is shown again, whatever had the focus before', async () => {
+      await tabTo(panel.page, panel.page.getByRole('button', { name: 'Choose tools' }));
+      await panel.tell({ type: 'hidden' });
+      await inPage(panel.page, 'the focus of a window is that of VS Code', () =>
+        window.dispatchEvent(new Event('focus')),
+      );
+      await panel.page.locator('.composer textarea:focus').waitFor();
     });
 
     it('composer: has the caret when the page gets the focus, unless text is selected', async () => {

@@ -196,7 +196,7 @@ describe('tool cards of the chat page', () => {
   it('tool cards: several waiting calls are allowed together, except for those with a caution', async () => {
     const cautioned = tool('c3', { type: 'waiting', caution: { kind: 'editor', path: '.vscode/tasks.json' } });
     await show(command('c1', 'a'), command('c2', 'b'), cautioned);
-    await panel.page.getByText('3 calls need approval').waitFor();
+    await panel.page.getByText('3 calls need approval, 1 of them one at a time', { exact: true }).waitFor();
     assert.equal(await panel.page.getByRole('button', { name: 'Allow all' }).count(), 0);
     await panel.page.getByRole('button', { name: 'Allow 2' }).click();
     assert.deepEqual(await decisions(), [

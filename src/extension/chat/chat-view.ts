@@ -35,9 +35,7 @@ const LISTS: ReadonlySet<ChatCommand> = new Set([
 ]);
 
 /** The chat: its conversations and the surfaces that show them (side bar, editor tabs, separate windows). */
-export class ChatView
-  implements SurfaceOwner, vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable
-{
+export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vscode.Disposable {
   readonly #deps: ChatViewDeps;
   readonly #parts: ChatParts;
   readonly #surfaces = new Set<Surface>();
@@ -137,8 +135,12 @@ export class ChatView
     for (const surface of this.#surfaces) surface.dispose();
   }
 
-  /** Called by VS Code when the view is shown for the first time, and again after each move. */
-  async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
+  /**
+   * Called by VS Code when the view is shown for the first time, and again after each move.
+   * @param byUser the user may type at once.
+   */
+  async resolveWebviewView(view: vscode.WebviewView, byUser: boolean): Promise<void> {
+    if (byUser) this.#early ??= new EarlyInput();
     const last = this.#deps.drafts.get<string>(LAST);
     const conversation = last === undefined ? this.conversations.create() : await this.conversations.open(last);
     const surface = this.#place(view.webview, conversation);

@@ -25,7 +25,7 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<Ch
     resolveWebviewView: async (place) => {
       // Not if VS Code shows what was visible when the window was closed: nobody is about to type into that.
       const byUser = deps.context.workspaceState.get(CHAT_VISIBLE) !== true;
-      await (await chat(byUser)).resolveWebviewView(place);
+      await (await chat(byUser)).resolveWebviewView(place, byUser);
     },
   };
   const tabs: vscode.WebviewPanelSerializer = {
