@@ -227,6 +227,46 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await day.act('and put back', press('ArrowDown'), { focus: 'chat' });
     });
 
+    long('day: mentions, chips, versions and earlier conversations, by keyboard', async () => {
+      await command('Svc: New Conversation', { focus: 'chat' });
+      const frame = await chat();
+      const item = (text: string) => frame.locator('.completions', { hasText: text });
+      const named = (name: string) => frame.getByRole('button', { name });
+      const answer = (text: string) => frame.locator('.markdown', { hasText: text });
+      const inChat = (more: Partial<After> = {}): After => ({ focus: 'chat', ...more });
+      await day.act('a mention', type('What is in @receipt'), inChat({ shows: item('receipt.ts') }));
+      await day.act('its list is closed', press('Escape'), inChat());
+      await day.act('another mention', type(' @prices'), inChat({ shows: item('prices.ts') }));
+      const chip = frame.locator('.chips:not(.context) .chip', { hasText: 'prices.ts' });
+      await day.act('it is chosen', press('Enter'), inChat({ shows: chip }));
+      await day.act('its chip', () => tabTo(page, named('Remove prices.ts'), 'Shift+Tab'), { focus: 'button' });
+      await day.act('the chip is removed', press('Delete'), inChat());
+      assert.equal(await chip.count(), 0);
+      await day.act('the end of the question', type('?'), inChat());
+      provider.answer({ text: ['A function that prints.'] });
+      await sendAndRead('its answer', frame, 1);
+      await day.act('the sent message', () => tabTo(page, named('Edit message'), 'Shift+Tab'), { focus: 'button' });
+      await day.act('is edited', press('Enter'), inChat({ shows: frame.locator('.edit-box textarea') }));
+      await day.act('with other words', then(press('End'), type(' In short.')), inChat());
+      provider.answer({ text: ['It prints.'] });
+      await day.act('and sent again', press('Enter'), inChat({ chats: 1, shows: answer('It prints.') }));
+      await day.act('the other version', () => tabTo(page, named('Previous version'), 'Shift+Tab'), {
+        focus: 'button',
+      });
+      await day.act('is shown', press('Enter'), { focus: 'any', shows: answer('A function that prints.') });
+      await day.act('a command', type('/expl'), inChat({ shows: item('explain') }));
+      await day.act('its list is left', press('Escape'), inChat());
+      const back = Array.from({ length: '/expl'.length }, () => 'Backspace');
+      await day.act('and its text deleted', press(...back), inChat());
+      await command('Svc: Show Conversations', { focus: 'list', shows: row('What does this import?') });
+      await day.act('the list is closed', press('Escape'), inChat());
+      await command('Svc: Choose Tools', { focus: 'list' });
+      await day.act('the tools are kept', press('Escape'), inChat());
+      await command('Svc: Show Conversations', { focus: 'list' });
+      await day.act('an earlier one', type('import'), { focus: 'list', shows: row('What does this import?') });
+      await day.act('is opened', press('Enter'), inChat({ shows: answer('From windows.ts.') }));
+    });
+
     it('day: a task that changes four files and runs a test, with a denial and an undo', async () => {
       await command('Svc: Open Chat', { focus: 'chat' });
       const frame = await chat();
