@@ -351,6 +351,7 @@ describe('text that is typed while the chat opens', () => {
     await workbenchReady(page);
     const frame = await webviewFrame(page, '.transcript .empty');
     await drawn(frame);
+    assert.equal(await box(page).count(), 0);
     assert.equal(await inPage(frame, 'no text or element shows it', () => document.hasFocus()), false);
   });
 

@@ -200,6 +200,7 @@ describe('the controls of completions', () => {
 
   it('multi-root workspace: each folder uses its own .gitignore', async () => {
     at.answer = ['fine;'];
+    await at.rests();
     const before = at.completionRequests().length;
     await refused('a.one.ts');
     await refused('c.two.ts', 'second');

@@ -43,8 +43,10 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
-  /** For the text that is typed until the side bar has a page. */
+  /** For the text that is typed until the side bar has a page, and before there is a view that takes it over. */
   #early: EarlyInput | undefined;
+  /** As `#early`, until its text is taken over. */
+  #typing: EarlyInput | undefined;
   /** The surface that has the focus, or had it last, unless the user was in another part of VS Code since then. */
   #lastFocused: Surface | undefined;
   /** Lists that are open. */
@@ -55,6 +57,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   constructor(deps: ChatViewDeps, early?: EarlyInput) {
     this.#deps = deps;
     this.#early = early;
+    this.#typing = early;
     this.#parts = new ChatParts(deps, {
       removed: (id) => this.#handleRemoved(id),
       notSaved: (what, error) => this.#reportNotSaved(what, error),
@@ -81,6 +84,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
       vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
         const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
         if (kind === Keyboard || kind === Mouse) left();
+        if (kind === Mouse) this.#typing?.leave();
       }),
     );
   }
@@ -96,13 +100,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   /** Runs a chat command. */
   async run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
     const command = () => this.#commands[name](args);
-    try {
-      return await (LISTS.has(name) ? this.listed(command) : command());
-    } finally {
-      // The chat was not shown, as without a selection.
-      this.#early?.take();
-      this.#early = undefined;
-    }
+    return LISTS.has(name) ? this.listed(command) : command();
   }
 
   focused(surface: Surface): void {
@@ -140,19 +138,24 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
    * @param byUser the user may type at once.
    */
   async resolveWebviewView(view: vscode.WebviewView, byUser: boolean): Promise<void> {
-    if (byUser) this.#early ??= new EarlyInput();
-    const last = this.#deps.drafts.get<string>(LAST);
-    const conversation = last === undefined ? this.conversations.create() : await this.conversations.open(last);
-    const surface = this.#place(view.webview, conversation);
-    this.#side = { view, surface };
-    if (this.#early) this.#takeOver(surface, this.#early);
+    if (byUser) this.#expectTyping();
+    try {
+      const last = this.#deps.drafts.get<string>(LAST);
+      const conversation = last === undefined ? this.conversations.create() : await this.conversations.open(last);
+      this.#side = { view, surface: this.#place(view.webview, conversation) };
+    } catch (thrown) {
+      this.#endEarly();
+      throw thrown;
+    }
+    const { surface } = this.#side;
+    if (this.#early) this.#takeOver(this.#side, this.#early);
     this.#early = undefined;
     this.#sideReady.resolve(surface);
     const noteVisible = () => void this.#deps.drafts.update(CHAT_VISIBLE, view.visible);
     noteVisible();
     view.onDidChangeVisibility(() => {
       noteVisible();
-      if (!view.visible) surface.hidden();
+      this.#changeVisibility(surface, view.visible);
     });
     view.onDidDispose(() => {
       if (this.#side?.surface === surface) {
@@ -311,19 +314,48 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
 
   /** Shows the side bar without focusing its input, because its conversation is about to change. */
   async #revealed(): Promise<Surface> {
-    if (!this.#side) this.#early ??= new EarlyInput();
-    await revealChat(this.#early !== undefined);
+    if (!this.#side) this.#expectTyping();
+    try {
+      await revealChat(this.#early !== undefined && !this.#early.left);
+    } catch (thrown) {
+      this.#endEarly();
+      throw thrown;
+    }
     return this.#sideReady.promise;
   }
 
+  #expectTyping(): void {
+    this.#early ??= new EarlyInput();
+    this.#typing = this.#early;
+  }
+
+  #endEarly(): void {
+    this.#early?.take();
+    this.#early = undefined;
+  }
+
   /** Puts the text that the user types until the page is ready into its input, which then has the focus. */
-  #takeOver(surface: Surface, early: EarlyInput): void {
-    surface.takeOver(async () => {
-      await early.paused();
-      const { left } = early;
-      if (!left) await revealChat();
-      return { text: early.take(), left };
+  #takeOver(
+    { view, surface }: { readonly view: vscode.WebviewView; readonly surface: Surface },
+    early: EarlyInput,
+  ): void {
+    surface.takeOver({
+      handOver: async () => {
+        await early.paused();
+        const stays = !early.left && view.visible;
+        if (stays) await revealChat().catch((error: unknown) => this.failed(error));
+        return stays;
+      },
+      take: () => {
+        if (this.#typing === early) this.#typing = undefined;
+        return early.take();
+      },
     });
+  }
+
+  #changeVisibility(surface: Surface, visible: boolean): void {
+    if (!visible && this.#lastFocused === surface) this.#lastFocused = undefined;
+    surface.changeVisibility(visible);
   }
 
   /** Moves the side bar's conversation to a tab or a separate window. */
@@ -348,7 +380,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
       panel.title = title || vscode.l10n.t('Chat');
     });
     panel.onDidChangeViewState(() => {
-      if (!panel.visible) surface.hidden();
+      this.#changeVisibility(surface, panel.visible);
     });
     panel.onDidDispose(() => this.#drop(surface));
     this.#write(panel.webview);

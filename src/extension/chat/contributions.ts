@@ -46,18 +46,8 @@ export const CHAT_COMMANDS = [
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];
 
-/** Commands that show the chat at once. */
-export const SHOW_CHAT: ReadonlySet<ChatCommand> = new Set([
-  'svc.chat.open',
-  'svc.chat.new',
-  'svc.chat.addSelection',
-  'svc.chat.addFile',
-  'svc.chat.explain',
-  'svc.chat.fix',
-  'svc.chat.tests',
-  'svc.chat.doc',
-  'svc.chat.explainTerminal',
-]);
+/** Commands that show the chat at once, without a question before. */
+export const SHOW_CHAT: ReadonlySet<ChatCommand> = new Set(['svc.chat.open', 'svc.chat.new']);
 
 /** Shows the chat view in its current location. @param preserveFocus the focus stays where it is. */
 export async function revealChat(preserveFocus = false): Promise<void> {

@@ -44,6 +44,11 @@ export class EarlyInput {
     return !this.#open && !this.#entered;
   }
 
+  /** The user has gone elsewhere by a click. */
+  leave(): void {
+    this.#box.hide();
+  }
+
   /** Closes it and returns its text, also if the user closed it before. */
   take(): string {
     const { value } = this.#box;

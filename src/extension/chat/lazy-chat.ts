@@ -21,10 +21,12 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<Ch
     loaded ??= load(shown ? new EarlyInput() : undefined);
     return loaded;
   };
+  let resolved = false;
   const view: vscode.WebviewViewProvider = {
     resolveWebviewView: async (place) => {
       // Not if VS Code shows what was visible when the window was closed: nobody is about to type into that.
-      const byUser = deps.context.workspaceState.get(CHAT_VISIBLE) !== true;
+      const byUser = resolved || deps.context.workspaceState.get(CHAT_VISIBLE) !== true;
+      resolved = true;
       await (await chat(byUser)).resolveWebviewView(place, byUser);
     },
   };

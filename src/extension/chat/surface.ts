@@ -59,10 +59,12 @@ export interface SurfaceOwner {
   readonly failed: (error: unknown) => void;
 }
 
-/** Text that the user typed before a page was ready. `left`: the focus is elsewhere and stays there. */
+/** Text that the user types before a page is ready. */
 export interface EarlyText {
-  readonly text: string;
-  readonly left: boolean;
+  /** Resolves when the page may have the focus. False: it is elsewhere and stays there. */
+  handOver(): Promise<boolean>;
+  /** Ends it, and returns what was typed. */
+  take(): string;
 }
 
 /** Messages that open a list, and are handled when it is closed: then the next keys belong to the page again. */
@@ -85,9 +87,10 @@ export class Surface implements TopicPage {
   #feed: PageFeed;
   #conversation: OpenConversation;
   #ready = false;
+  #visible = true;
   #focusWanted = false;
-  /** Gives the text that the user typed before the page was ready. */
-  #early: (() => Promise<EarlyText>) | undefined;
+  #early: EarlyText | undefined;
+  #handingOver: Promise<void> | undefined;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
@@ -110,6 +113,7 @@ export class Surface implements TopicPage {
     this.#queueSubscription?.dispose();
     this.#turnSubscription?.dispose();
     this.#feed.dispose();
+    this.#takeEarly();
   }
 
   get conversation(): OpenConversation {
@@ -143,33 +147,43 @@ export class Surface implements TopicPage {
     this.post({ type: 'context', chips: this.#owner.topics.context.chips });
   }
 
-  /** Focuses the input now, or as soon as the page is ready. */
+  /** Focuses the input now, or as soon as the page is ready and visible. */
   focusInput(): void {
-    if (this.#ready) this.post({ type: 'focus' });
+    if (this.#ready && this.#visible) this.post({ type: 'focus' });
     else this.#focusWanted = true;
   }
 
   /**
    * As `focusInput`, with a text that the user types until the page is ready, unless the user has left.
    *
-   * @param early called once, when the page is ready and before it gets the draft. The page puts the draft before all
-   * that is typed there meanwhile.
+   * @param early ended when the page is ready and before it gets the draft, or with the surface. The page puts the draft
+   * before all that is typed there meanwhile.
    */
-  takeOver(early: () => Promise<EarlyText>): void {
+  takeOver(early: EarlyText): void {
     this.#early = early;
   }
 
-  async #addEarly(): Promise<void> {
-    if (!this.#early) return;
-    const { text, left } = await this.#early();
+  async #handOver(early: EarlyText): Promise<void> {
+    this.#focusWanted = await early.handOver();
+    this.#takeEarly();
+  }
+
+  #takeEarly(): void {
+    const text = this.#early?.take();
     this.#early = undefined;
-    this.#focusWanted = !left;
     if (text) this.#conversation.draft = withMessage(this.#conversation.draft, { text, attachments: [] });
   }
 
-  /** VS Code keeps the page. When it is shown again, its input gets the focus, whatever had it before. */
-  hidden(): void {
-    this.post({ type: 'hidden' });
+  /** VS Code keeps a page that is hidden. When it is shown again, its input gets the focus, whatever had it before. */
+  changeVisibility(visible: boolean): void {
+    this.#visible = visible;
+    if (!visible) this.post({ type: 'hidden' });
+    else if (this.#ready) this.#focusIfWanted();
+  }
+
+  #focusIfWanted(): void {
+    if (this.#focusWanted) this.focusInput();
+    this.#focusWanted = false;
   }
 
   attach(attachments: readonly Attachment[], conversation = this.#conversation): void {
@@ -180,7 +194,8 @@ export class Surface implements TopicPage {
     conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
     if (conversation !== this.#conversation) return;
     this.showAttachments();
-    this.focusInput();
+    // The user may be elsewhere by then.
+    if (this.#visible) this.focusInput();
   }
 
   /** The user may send the message or open another conversation before the attachments are there. */
@@ -299,11 +314,14 @@ export class Surface implements TopicPage {
 
   /** The page is loaded. */
   async #start(): Promise<void> {
-    if (this.#early) await this.#addEarly();
+    // VS Code may load the page again meanwhile.
+    if (this.#early) {
+      this.#handingOver ??= this.#handOver(this.#early);
+      await this.#handingOver;
+    }
     this.#ready = true;
     this.#postAll();
-    if (this.#focusWanted) this.focusInput();
-    this.#focusWanted = false;
+    if (this.#visible) this.#focusIfWanted();
   }
 
   #postAll(): void {

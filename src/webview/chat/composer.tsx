@@ -157,6 +157,8 @@ function useFocusOfPage(input: { readonly current: HTMLTextAreaElement | null })
     if (state.hidden.value === 0) return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     getSelection()?.removeAllRanges();
+    // It is shown again already.
+    if (document.hasFocus()) input.current?.focus({ preventScroll: true });
   }, [state.hidden.value]);
   useLayoutEffect(() => {
     const focus = () => {
