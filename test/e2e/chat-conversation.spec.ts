@@ -67,7 +67,8 @@ describe('a conversation in the editor', () => {
     resume();
     await runCommand(harness.page, 'Svc: Open Chat');
     const again = await webviewFrame(harness.page, '.message.assistant[aria-busy="false"]');
-    assert.match(await again.locator('.markdown').innerText(), WHOLE);
+    // The page is kept: it may be found before it is shown.
+    await again.locator('.markdown', { hasText: WHOLE }).waitFor();
     assert.equal(await again.locator('.message').count(), 2);
   });
 
