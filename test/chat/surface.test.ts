@@ -136,6 +136,38 @@ describe('ChatSurface', () => {
     assert.equal(focused(), 2);
   });
 
+  it('ChatSurface: a hidden page gets no focus; one that was asked for comes when it is shown', () => {
+    const focused = () => posted.filter(({ type }) => type === 'focus').length;
+    say({ type: 'ready' });
+    surface.changeVisibility(false);
+    assert.equal(posted.at(-1)?.type, 'hidden');
+    surface.attach([NOTE]);
+    surface.changeVisibility(true);
+    assert.equal(focused(), 0);
+    surface.changeVisibility(false);
+    surface.focusInput();
+    assert.equal(focused(), 0);
+    surface.changeVisibility(true);
+    assert.equal(focused(), 1);
+  });
+
+  it('ChatSurface: text that was typed before the page is added once, also if the page is loaded twice', async () => {
+    const paused = Promise.withResolvers<boolean>();
+    surface.takeOver({ handOver: () => paused.promise, take: () => 'typed early' });
+    say({ type: 'ready' });
+    say({ type: 'ready' });
+    paused.resolve(false);
+    await untilDraft('typed early');
+    assert.equal(conversation.draft.text, 'typed early');
+    assert.ok(!posted.some(({ type }) => type === 'focus'));
+  });
+
+  it('ChatSurface: text that was typed before the page stays in the draft if the page never comes', () => {
+    surface.takeOver({ handOver: async () => true, take: () => 'typed early' });
+    surface.dispose();
+    assert.equal(conversation.draft.text, 'typed early');
+  });
+
   it('ChatSurface: a message that is sent while an answer is running waits, survives on disk, and can be edited', async () => {
     void conversation.session.send({ text: 'First' });
     conversation.draft = { text: 'Second', attachments: [NOTE] };

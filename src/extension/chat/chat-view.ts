@@ -43,10 +43,8 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
-  /** For the text that is typed until the side bar has a page, and before there is a view that takes it over. */
+  /** For the text that is typed until the side bar has a page. */
   #early: EarlyInput | undefined;
-  /** As `#early`, until its text is taken over. */
-  #typing: EarlyInput | undefined;
   /** The surface that has the focus, or had it last, unless the user was in another part of VS Code since then. */
   #lastFocused: Surface | undefined;
   /** Lists that are open. */
@@ -57,7 +55,6 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   constructor(deps: ChatViewDeps, early?: EarlyInput) {
     this.#deps = deps;
     this.#early = early;
-    this.#typing = early;
     this.#parts = new ChatParts(deps, {
       removed: (id) => this.#handleRemoved(id),
       notSaved: (what, error) => this.#reportNotSaved(what, error),
@@ -84,7 +81,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
       vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
         const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
         if (kind === Keyboard || kind === Mouse) left();
-        if (kind === Mouse) this.#typing?.leave();
+        if (kind === Mouse) this.#early?.leave();
       }),
     );
   }
@@ -138,7 +135,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
    * @param byUser the user may type at once.
    */
   async resolveWebviewView(view: vscode.WebviewView, byUser: boolean): Promise<void> {
-    if (byUser) this.#expectTyping();
+    if (byUser) this.#early ??= new EarlyInput();
     try {
       const last = this.#deps.drafts.get<string>(LAST);
       const conversation = last === undefined ? this.conversations.create() : await this.conversations.open(last);
@@ -149,7 +146,6 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     }
     const { surface } = this.#side;
     if (this.#early) this.#takeOver(this.#side, this.#early);
-    this.#early = undefined;
     this.#sideReady.resolve(surface);
     const noteVisible = () => void this.#deps.drafts.update(CHAT_VISIBLE, view.visible);
     noteVisible();
@@ -314,7 +310,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
 
   /** Shows the side bar without focusing its input, because its conversation is about to change. */
   async #revealed(): Promise<Surface> {
-    if (!this.#side) this.#expectTyping();
+    if (!this.#side) this.#early ??= new EarlyInput();
     try {
       await revealChat(this.#early !== undefined && !this.#early.left);
     } catch (thrown) {
@@ -324,14 +320,10 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     return this.#sideReady.promise;
   }
 
-  #expectTyping(): void {
-    this.#early ??= new EarlyInput();
-    this.#typing = this.#early;
-  }
-
-  #endEarly(): void {
-    this.#early?.take();
+  #endEarly(): string {
+    const text = this.#early?.take() ?? '';
     this.#early = undefined;
+    return text;
   }
 
   /** Puts the text that the user types until the page is ready into its input, which then has the focus. */
@@ -346,10 +338,8 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
         if (stays) await revealChat().catch((error: unknown) => this.failed(error));
         return stays;
       },
-      take: () => {
-        if (this.#typing === early) this.#typing = undefined;
-        return early.take();
-      },
+      // A view that replaces this one may have taken it.
+      take: () => (this.#early === early ? this.#endEarly() : ''),
     });
   }
 
