@@ -90,7 +90,6 @@ export class Surface implements TopicPage {
   #visible = true;
   #focusWanted = false;
   #early: EarlyText | undefined;
-  #handingOver: Promise<void> | undefined;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
@@ -168,6 +167,7 @@ export class Surface implements TopicPage {
     this.#takeEarly();
   }
 
+  /** Once, also if VS Code loads the page again while the text is handed over. */
   #takeEarly(): void {
     const text = this.#early?.take();
     this.#early = undefined;
@@ -314,11 +314,7 @@ export class Surface implements TopicPage {
 
   /** The page is loaded. */
   async #start(): Promise<void> {
-    // VS Code may load the page again meanwhile.
-    if (this.#early) {
-      this.#handingOver ??= this.#handOver(this.#early);
-      await this.#handingOver;
-    }
+    if (this.#early) await this.#handOver(this.#early);
     this.#ready = true;
     this.#postAll();
     if (this.#visible) this.#focusIfWanted();
