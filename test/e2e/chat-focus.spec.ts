@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { drawn, inPage, setText, tabTo, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
 import {
@@ -81,6 +81,34 @@ describe('focus of the chat and of its lists', () => {
       await waitForCaret(page, frame);
       await typeMessage(page, frame, 'typed');
     });
+  });
+
+  it('chat: Ctrl+F finds in the conversation, in the side bar and in a tab, and Escape leads back to the message', async () => {
+    const { page } = harness;
+    await openFile(page, 'receipt.ts');
+    await harness.newConversation();
+    await harness.send('What do you see?');
+    await waitForAnswerEnd(await harness.panel());
+    const finds = async (frame: Frame) => {
+      await waitForCaret(page, frame);
+      await page.keyboard.press('ControlOrMeta+F');
+      await page.keyboard.type('see');
+      await frame.getByRole('search').getByText('1 of 2').waitFor();
+      await page.keyboard.press('Enter');
+      await frame.getByRole('search').getByText('2 of 2').waitFor();
+      await page.keyboard.press('Escape');
+      await frame.getByRole('search').waitFor({ state: 'detached' });
+      await waitForCaret(page, frame);
+      await typeMessage(page, frame, 'next');
+      await typeInto(frame.locator('.composer textarea'), '');
+      assert.equal(await page.locator('.find-widget.visible, .simple-find-part.visible').count(), 0);
+    };
+    await finds(await harness.enter());
+    await runCommand(page, 'Svc: Move Conversation to Editor');
+    await page.locator('.tab', { hasText: 'What do you see?' }).waitFor();
+    await finds(await webviewFrame(page, '.message.assistant'));
+    await runCommand(page, 'View: Close Editor');
+    await page.locator('.tab', { hasText: 'What do you see?' }).waitFor({ state: 'detached' });
   });
 
   /** Each list is opened from the chat, by a button or by a command, and closed without a choice or with one. */

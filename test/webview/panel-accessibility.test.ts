@@ -40,8 +40,7 @@ describe('accessibility of the chat page', () => {
       const source = readFileSync(AXE, 'utf8');
       // The page's policy forbids added scripts: the debugger may evaluate them.
       await inPage(dressed.page, 'the document is inspected', source);
-      for (const [name, messages] of Object.entries(STATES)) {
-        await dressed.tell(...messages);
+      const check = async (name: string) => {
         const faults = await inPage(dressed.page, 'the checker runs in the page', async () => {
           const { axe } = window as unknown as {
             axe: {
@@ -61,7 +60,19 @@ describe('accessibility of the chat page', () => {
           return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
         });
         assert.deepEqual(faults, [], name);
+      };
+      for (const [name, messages] of Object.entries(STATES)) {
+        await dressed.tell(...messages);
+        await check(name);
       }
+      await dressed.page.getByRole('textbox', { name: 'Message' }).click();
+      await dressed.page.keyboard.press('Control+f');
+      await dressed.page.keyboard.type('e');
+      await dressed.page
+        .getByRole('search')
+        .getByText(/^\d+ of \d+$/)
+        .waitFor();
+      await check('find');
       await dressed.close();
     });
   }

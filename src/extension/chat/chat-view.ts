@@ -354,7 +354,6 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     const column = vscode.ViewColumn.Active;
     const panel = vscode.window.createWebviewPanel(CHAT_PANEL, vscode.l10n.t('Chat'), column, {
       ...webviewOptions(this.#deps.extension),
-      enableFindWidget: true,
       retainContextWhenHidden: true,
     });
     this.#showPanel(panel, moved);

@@ -265,6 +265,17 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       await command('Svc: Show Conversations', { focus: 'list' });
       await day.act('an earlier one', type('import'), { focus: 'list', shows: row('What does this import?') });
       await day.act('is opened', press('Enter'), inChat({ shows: answer('From windows.ts.') }));
+      const found = (count: string) => frame.getByRole('search').getByText(count);
+      await day.act('a search', then(press('ControlOrMeta+F'), type('windows')), {
+        focus: 'field',
+        shows: found('1 of 1'),
+      });
+      await day.act('for another word', then(press('ControlOrMeta+A'), type('import')), {
+        focus: 'field',
+        shows: found('1 of 2'),
+      });
+      await day.act('its next place', press('Enter'), { focus: 'field', shows: found('2 of 2') });
+      await day.act('the search is closed', press('Escape'), inChat());
     });
 
     it('day: a task that changes four files and runs a test, with a denial and an undo', async () => {

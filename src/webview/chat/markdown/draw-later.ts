@@ -10,7 +10,7 @@ export class DrawLater {
   #scheduled = false;
   readonly #near = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) this.#draw(target);
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.draw(target);
     },
     { rootMargin: NEAR },
   );
@@ -23,15 +23,16 @@ export class DrawLater {
     return () => this.#forget(element);
   }
 
-  #forget(element: Element): void {
-    this.#near.unobserve(element);
-    this.#waiting.delete(element);
-  }
-
-  #draw(element: Element): void {
+  /** Draws an element now, if it still waits. */
+  draw(element: Element): void {
     const draw = this.#waiting.get(element);
     this.#forget(element);
     draw?.();
+  }
+
+  #forget(element: Element): void {
+    this.#near.unobserve(element);
+    this.#waiting.delete(element);
   }
 
   #schedule(): void {
@@ -42,7 +43,7 @@ export class DrawLater {
       // The newest elements are the most likely to be viewed next.
       const newest = [...this.#waiting.keys()].reverse();
       for (const element of newest) {
-        this.#draw(element);
+        this.draw(element);
         if (deadline.timeRemaining() < 8) break;
       }
       this.#schedule();

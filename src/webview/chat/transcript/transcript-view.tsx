@@ -4,6 +4,7 @@ import type { ModelSetup } from '../../../protocol/chat/page-messages.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import type { ConversationState, ShownBranch } from '../conversation-state.ts';
+import { FindBar } from '../find/find-bar.tsx';
 import { usePanel } from '../panel.ts';
 import { MessageView } from './message-view.tsx';
 
@@ -34,6 +35,7 @@ export function TranscriptView() {
   }, [path.length]);
   return (
     <div class="transcript-frame">
+      <FindBar list={list} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
       <div class="transcript" ref={list} role="log" aria-live="off" aria-label={t('Conversation')} tabIndex={0}>
         <div ref={content}>

@@ -1,0 +1,71 @@
+/** More matches are neither counted nor highlighted. */
+export const MAX_MATCHES = 10_000;
+
+/** Not within a line of text: a match may begin in one inline element and end in another, but not in another block. */
+const BLOCK = ':not(a, b, code, del, em, i, kbd, s, span, strong, sub, sup, u)';
+/** Between two blocks of text. A query can’t contain it. */
+const GAP = '\0';
+
+/** The visible places below `root` that contain the query, in their order, without regard to case and kind of space. */
+export function findText(root: Element, query: string): readonly Range[] {
+  const wanted = fold(query);
+  if (wanted === '') return [];
+  const ranges: Range[] = [];
+  const { nodes, starts, text } = flatten(root);
+  let at = 0;
+  /** The node that contains the position. Positions only grow. */
+  const place = (position: number) => {
+    while (at + 1 < nodes.length && (starts[at + 1] ?? 0) <= position) at += 1;
+    return { node: nodes[at] ?? root, offset: position - (starts[at] ?? 0) };
+  };
+  for (let from = text.indexOf(wanted); from !== -1; from = text.indexOf(wanted, from + wanted.length)) {
+    if (ranges.length === MAX_MATCHES) break;
+    const range = document.createRange();
+    const start = place(from);
+    const last = place(from + wanted.length - 1);
+    range.setStart(start.node, start.offset);
+    range.setEnd(last.node, last.offset + 1);
+    ranges.push(range);
+  }
+  return ranges;
+}
+
+interface Flat {
+  readonly nodes: readonly Text[];
+  /** Position of each node in `text`. */
+  readonly starts: readonly number[];
+  readonly text: string;
+}
+
+function flatten(root: Element): Flat {
+  const nodes: Text[] = [];
+  const starts: number[] = [];
+  const pieces: string[] = [];
+  let length = 0;
+  let block: Element | null = null;
+  const add = (piece: string) => {
+    pieces.push(piece);
+    length += piece.length;
+  };
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!(node instanceof Text) || !parent?.checkVisibility() || parent.matches('.unseen')) continue;
+    const own = parent.closest(BLOCK);
+    if (block && own !== block) add(GAP);
+    block = own;
+    nodes.push(node);
+    starts.push(length);
+    add(fold(node.data));
+  }
+  return { nodes, starts, text: pieces.join('') };
+}
+
+/** Has the length of the text, so that a position in one is a position in the other. */
+function fold(text: string): string {
+  const spaced = text.replace(/\s/g, ' ');
+  const lower = spaced.toLowerCase();
+  if (lower.length === spaced.length) return lower;
+  // "İ" becomes two characters.
+  return [...spaced].map((each) => (each.toLowerCase().length === each.length ? each.toLowerCase() : each)).join('');
+}
