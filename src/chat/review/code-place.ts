@@ -1,4 +1,5 @@
 import { plainLineEnds } from '../tools/file-change.ts';
+import { indent, indentDifference, indentOf } from './indent-code.ts';
 
 /** Lines of a text that code replaces, from 0: from `start` to before `end`. The lines have the text’s indentation. */
 export interface CodePlace {
@@ -120,20 +121,4 @@ function blockEnd(lines: readonly string[], start: number, last: string): number
 function onlyIndex(lines: readonly string[], matches: (line: string) => boolean): number | undefined {
   const found = lines.findIndex(matches);
   return found === -1 || lines.findLastIndex(matches) !== found ? undefined : found;
-}
-
-function indentOf(line: string): string {
-  return /^[ \t]*/.exec(line)?.[0] ?? '';
-}
-
-/** The indentation that code must get (or, as a negative number, lose) to be at the place of a line. */
-function indentDifference(line: string, code: string): string | number {
-  const [wanted, has] = [indentOf(line), indentOf(code)];
-  return wanted.startsWith(has) ? wanted.slice(has.length) : -(has.length - wanted.length);
-}
-
-function indent(line: string, lead: string | number): string {
-  if (line.trim() === '') return line.trim();
-  if (typeof lead === 'string') return lead + line;
-  return line.slice(Math.min(-lead, indentOf(line).length));
 }

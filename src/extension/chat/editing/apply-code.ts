@@ -5,6 +5,7 @@ import { applyPlaces, findCodePlaces } from '../../../chat/review/code-place.ts'
 import { plainLineEnds } from '../../../chat/tools/file-change.ts';
 import { findLinkedFile } from '../links.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
+import { atRange } from './code-range.ts';
 import type { Proposals } from './proposals.ts';
 
 /**
@@ -60,10 +61,11 @@ async function editorChoices(
   proposals: Proposals,
 ): Promise<readonly Choice[]> {
   const { document, selection } = editor;
-  const replace = (range: vscode.Range, text: string) => {
+  const replace = (place: vscode.Range, text: string) => {
     const whole = document.getText();
+    const { range, code: indented } = atRange(document, place, plainLineEnds(text));
     const [from, to] = [document.offsetAt(range.start), document.offsetAt(range.end)];
-    return proposals.compare(document, plainLineEnds(whole.slice(0, from) + text + whole.slice(to)));
+    return proposals.compare(document, plainLineEnds(whole.slice(0, from) + indented + whole.slice(to)));
   };
   const symbol = await symbolAt(document, selection.active);
   const body = code.replace(/\n$/, '');

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { indentCode, indentOf } from '../../../chat/review/indent-code.ts';
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { codeOfAnswer } from '../../../wire/answer-content.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
@@ -8,6 +9,7 @@ import { mayAttach } from '../attach-approval.ts';
 import type { PendingReviews, ReviewOwner } from '../review/pending-reviews.ts';
 import { askModel } from './ask-model.ts';
 import type { ChangeProgress } from './change-progress.ts';
+import { fromLineStart } from './code-range.ts';
 
 export interface ChangeSelectionDeps {
   readonly reviews: PendingReviews;
@@ -78,8 +80,9 @@ class SelectionChange implements ReviewOwner {
     );
     if (answer === undefined) return;
     if (document.version !== version) return this.#warnChanged();
-    const text = codeOfAnswer(answer, this.#part.text);
-    if (text === undefined) return showAnswer(answer);
+    const code = codeOfAnswer(answer, this.#part.text);
+    if (code === undefined) return showAnswer(answer);
+    const text = indentCode(code, indentOf(this.#part.text));
     await this.#replace(start, range, text);
     this.#texts = [...texts, text];
     reviews.add(document.uri, this.#before, this);
@@ -147,7 +150,8 @@ function showAnswer(answer: string): void {
 function selectedRange(document: vscode.TextDocument, { isEmpty, start, end }: vscode.Selection): vscode.Range {
   if (isEmpty) return document.lineAt(start.line).range;
   const endsAtLineStart = end.character === 0 && end.line > start.line;
-  return new vscode.Range(start, endsAtLineStart ? document.lineAt(end.line - 1).range.end : end);
+  const range = new vscode.Range(start, endsAtLineStart ? document.lineAt(end.line - 1).range.end : end);
+  return fromLineStart(document, range);
 }
 
 async function askInstruction(title: string, prompt: string): Promise<string | undefined> {

@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
+import { plainLineEnds } from '../../../chat/tools/file-change.ts';
 import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
 import type { FromPage } from '../../../protocol/chat/from-page.ts';
 import { ask, showInformation } from '../../foreign-text.ts';
 import { type CommandTerminals, requireReadable, workingFolder } from '../tools/command-terminals.ts';
 import type { ToolPlaces } from '../tools/own-tools.ts';
 import { applyCode, newFile } from './apply-code.ts';
+import { atRange } from './code-range.ts';
 
 type CodeMessage = Extract<FromPage, { type: 'code' }>;
 
@@ -35,7 +37,10 @@ async function insertAtCursor(text: string): Promise<void> {
   if (!last) return;
   const editor = await vscode.window.showTextDocument(last.document, last.viewColumn ?? vscode.ViewColumn.One);
   await editor.edit((edit) => {
-    for (const selection of editor.selections) edit.replace(selection, text);
+    for (const selection of editor.selections) {
+      const { range, code } = atRange(editor.document, selection, plainLineEnds(text));
+      edit.replace(range, code);
+    }
   });
 }
 
