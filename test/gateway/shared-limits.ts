@@ -145,7 +145,7 @@ export class BudgetReplica {
   private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day', unusedMs: number) {
     this.#url = url;
     this.#connection = new PostgresConnection(url);
-    this.#store = new PostgresLeases(this.#connection, this.id);
+    this.#store = new PostgresLeases(this.#connection, this.id, undefined, DEADLINE_MS);
     this.#leases = new BudgetLeases({ wake: () => undefined, lostAt: () => undefined, unusedMs });
     this.#book = new BudgetBook(undefined, undefined, this.#leases);
     const rule = { scope: { key: 'k' }, model: '*', period, timeZone: noonZone(), nano: toNano(usd), hard };
@@ -247,7 +247,7 @@ export class RateReplica {
 
   private constructor(url: string, limit: RateLimit, minuteMs?: number) {
     this.#connection = new PostgresConnection(url);
-    this.#store = new PostgresLeases(this.#connection, this.id, minuteMs);
+    this.#store = new PostgresLeases(this.#connection, this.id, minuteMs, DEADLINE_MS);
     this.#leases = new RateLeases({
       lostAt: () => this.lostAt,
       wake: (delay) => this.wakes.push(delay),

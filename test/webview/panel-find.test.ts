@@ -136,12 +136,12 @@ describe('find in the conversation', () => {
     await find('line100');
     await shows('1 of 1');
     await seen(panel.page);
-    // From the match before on.
+    // From where the search began, not from the match before.
     await find('paragraph 59');
-    await shows('2 of 2');
+    await shows('1 of 2');
     await seen(panel.page);
     await panel.page.keyboard.press('Enter');
-    await shows('1 of 2');
+    await shows('2 of 2');
     await seen(panel.page);
   });
 
@@ -154,6 +154,8 @@ describe('find in the conversation', () => {
     await find('question 0');
     await shows('1 of 1');
     await seen(panel.page);
+    // A search for another text goes on from here.
+    await panel.page.keyboard.press('Enter');
     await find('needle');
     await shows('1 of 200');
     await panel.page.keyboard.press('Shift+Enter');

@@ -73,15 +73,20 @@ export class PostgresLeases implements LeaseStore {
   readonly #connection: PostgresConnection;
   readonly #replica: string;
   readonly #minuteMs: number;
+  readonly #deadlineMs: number;
 
-  /** @param minuteMs the window of each rate, a multiple of 250. All gateways on one database have the same. */
-  constructor(connection: PostgresConnection, replica: string, minuteMs = MINUTE_MS) {
+  /**
+   * @param minuteMs the window of each rate, a multiple of 250. All gateways on one database have the same.
+   * @param deadlineMs within which the server answers.
+   */
+  constructor(connection: PostgresConnection, replica: string, minuteMs = MINUTE_MS, deadlineMs = DEADLINE_MS) {
     this.#connection = connection;
     this.#replica = replica;
     this.#minuteMs = minuteMs;
+    this.#deadlineMs = deadlineMs;
   }
 
   grant(requests: LeaseRequests): Promise<LeaseGrants> {
-    return this.#connection.run(DEADLINE_MS, grant(this.#replica, requests, this.#minuteMs));
+    return this.#connection.run(this.#deadlineMs, grant(this.#replica, requests, this.#minuteMs));
   }
 }

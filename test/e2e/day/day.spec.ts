@@ -212,47 +212,6 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       );
     });
 
-    long('day: an instruction changes a line, code is explained, and a plan becomes work', async () => {
-      await open('prices.ts');
-      const find = then(press('ControlOrMeta+F'), type('return all'), press('Escape', 'Home', 'Shift+End'));
-      await day.act('a line is selected', find, editor(2));
-      await day.act('an instruction for it', press('Control+Shift+Alt+E'), { focus: 'list', completions: 1 });
-      await day.act('what to do', type('Refuse an empty list'), { focus: 'list' });
-      provider.answer({
-        text: ['```ts\nconst [first] = all;\nif (!first) throw new Error("No items.");\nreturn first;\n```'],
-      });
-      await day.act('the change is in its place', press('Enter'), editor(1, { chats: 1, shows: line('No items.') }));
-      const lens = page.locator('.codelens-decoration a', { hasText: 'Accept' });
-      // The key is known some time after the change is drawn.
-      const accept = () => actUntil(page, () => page.keyboard.press('Alt+Enter'), lens, true);
-      await day.act('the change is accepted', accept, editor(1));
-      const body = '  const [first] = all;\n  if (!first) throw new Error("No items.");\n  return first;\n}\n';
-      await waitUntil(
-        'the saved change',
-        () => read('src/prices.ts'),
-        (text) => text.includes(`all: readonly Item[]): Item {\n${body}`),
-      );
-      const top = press('ControlOrMeta+Home', 'Shift+ArrowDown', 'Shift+ArrowDown', 'Shift+ArrowDown');
-      await day.act('lines to explain', top, editor(1));
-      const frame = await chat();
-      const answer = (text: string) => frame.locator('.markdown', { hasText: text });
-      provider.answer({ text: ['An item has a name and a price in cents.'] });
-      await command('Svc: Explain Code', { focus: 'chat', chats: 1, shows: answer('a price in cents') });
-      await command('Svc: New Conversation', { focus: 'chat' });
-      const plan = frame.getByRole('button', { name: 'Plan' });
-      await day.act('to plan mode', () => tabTo(page, plan), { focus: 'button' });
-      await day.act('it is on', press('Space'), { focus: 'button', shows: frame.locator('.plan.on') });
-      await day.act('what to plan', type('Split the receipt into lines.'), { focus: 'chat' });
-      provider.answer({ text: ['1. Read `receipt.ts`.\n2. Split it.'] });
-      await sendAndRead('the plan', frame, 1);
-      const start = frame.getByRole('button', { name: 'Start the work' });
-      await day.act('to its start', () => tabTo(page, start, 'Shift+Tab'), { focus: 'button' });
-      provider.answer({ text: ['All is split.'] });
-      await day.act('the work', press('Enter'), { focus: 'any', chats: 1, shows: answer('All is split.') });
-      await day.act('the next message', type('Thanks'), { focus: 'chat', shows: frame.locator('.plan:not(.on)') });
-      await day.act('is deleted', press(...Array.from('Thanks', () => 'Backspace')), { focus: 'chat' });
-    });
-
     long('day: questions about a selection', async () => {
       const lines = press('ControlOrMeta+Home', 'Shift+ArrowDown', 'Shift+ArrowDown', 'Shift+ArrowDown');
       await day.act('three lines are selected', lines, editor(1));
@@ -317,6 +276,47 @@ for (const look of WHOLE ? [DARK, LIGHT] : [DARK])
       });
       await day.act('its next place', press('Enter'), { focus: 'field', shows: found('2 of 2') });
       await day.act('the search is closed', press('Escape'), inChat());
+    });
+
+    long('day: an instruction changes a line, code is explained, and a plan becomes work', async () => {
+      await open('prices.ts');
+      const find = then(press('ControlOrMeta+F'), type('return all'), press('Escape', 'Home', 'Shift+End'));
+      await day.act('a line is selected', find, editor(2));
+      await day.act('an instruction for it', press('Control+Shift+Alt+E'), { focus: 'list', completions: 1 });
+      await day.act('what to do', type('Refuse an empty list'), { focus: 'list' });
+      provider.answer({
+        text: ['```ts\nconst [first] = all;\nif (!first) throw new Error("No items.");\nreturn first;\n```'],
+      });
+      await day.act('the change is in its place', press('Enter'), editor(1, { chats: 1, shows: line('No items.') }));
+      const lens = page.locator('.codelens-decoration a', { hasText: 'Accept' });
+      // The key is known some time after the change is drawn.
+      const accept = () => actUntil(page, () => page.keyboard.press('Alt+Enter'), lens, true);
+      await day.act('the change is accepted', accept, editor(1));
+      const body = '  const [first] = all;\n  if (!first) throw new Error("No items.");\n  return first;\n}\n';
+      await waitUntil(
+        'the saved change',
+        () => read('src/prices.ts'),
+        (text) => text.includes(`all: readonly Item[]): Item {\n${body}`),
+      );
+      const top = press('ControlOrMeta+Home', 'Shift+ArrowDown', 'Shift+ArrowDown', 'Shift+ArrowDown');
+      await day.act('lines to explain', top, editor(1));
+      const frame = await chat();
+      const answer = (text: string) => frame.locator('.markdown', { hasText: text });
+      provider.answer({ text: ['An item has a name and a price in cents.'] });
+      await command('Svc: Explain Code', { focus: 'chat', chats: 1, shows: answer('a price in cents') });
+      await command('Svc: New Conversation', { focus: 'chat' });
+      const plan = frame.getByRole('button', { name: 'Plan' });
+      await day.act('to plan mode', () => tabTo(page, plan), { focus: 'button' });
+      await day.act('it is on', press('Space'), { focus: 'button', shows: frame.locator('.plan.on') });
+      await day.act('what to plan', type('Split the receipt into lines.'), { focus: 'chat' });
+      provider.answer({ text: ['1. Read `receipt.ts`.\n2. Split it.'] });
+      await sendAndRead('the plan', frame, 1);
+      const start = frame.getByRole('button', { name: 'Start the work' });
+      await day.act('to its start', () => tabTo(page, start, 'Shift+Tab'), { focus: 'button' });
+      provider.answer({ text: ['All is split.'] });
+      await day.act('the work', press('Enter'), { focus: 'any', chats: 1, shows: answer('All is split.') });
+      await day.act('the next message', type('Thanks'), { focus: 'chat', shows: frame.locator('.plan:not(.on)') });
+      await day.act('is deleted', press(...Array.from('Thanks', () => 'Backspace')), { focus: 'chat' });
     });
 
     it('day: a task that changes four files and runs a test, with a denial and an undo', async () => {

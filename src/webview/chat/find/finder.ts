@@ -21,6 +21,8 @@ export class Finder {
   readonly #list: () => HTMLElement | null;
   readonly #drawing: DrawLater;
   #query = '';
+  /** Where the search began, or the match to which the user went. */
+  #from: Range | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
   readonly #changes = new MutationObserver(() => {
     this.#again ??= setTimeout(() => this.#lookAgain(), LOOK_AGAIN_MS);
@@ -32,7 +34,7 @@ export class Finder {
     this.#drawing = drawing;
   }
 
-  /** Shows the first match from the one that is shown on, else from the first visible message on. */
+  /** Shows the first match from the place on at which the search began. Letters that are typed do not move it. */
   find(query: string): void {
     this.#changes.disconnect();
     clearTimeout(this.#again);
@@ -42,20 +44,23 @@ export class Finder {
     if (!root || query === '') return this.#set(NOTHING);
     this.#changes.observe(root, { childList: true, subtree: true, characterData: true });
     const matches = findText(root, query);
-    const [from = firstVisible(root)] = shownOf(this.found.value);
-    this.#show(root, { matches, at: nearest(matches, from) });
+    this.#from ??= firstVisible(root);
+    this.#show(root, { matches, at: nearest(matches, this.#from) });
   }
 
   /** Shows the next match, or with -1 the previous one, around the ends. */
   go(step: 1 | -1): void {
     const root = this.#list();
     const { matches, at } = this.found.value;
-    if (root && matches.length > 0) this.#show(root, { matches, at: (at + step + matches.length) % matches.length });
+    if (!root || matches.length === 0) return;
+    this.#show(root, { matches, at: (at + step + matches.length) % matches.length });
+    [this.#from] = shownOf(this.found.value);
   }
 
   /** Removes the highlights. */
   close(): void {
     this.find('');
+    this.#from = undefined;
   }
 
   #lookAgain(): void {
@@ -63,10 +68,10 @@ export class Finder {
     const root = this.#list();
     if (!root) return;
     const before = this.found.value;
-    const next = again(root, this.#query, before);
+    if (before.matches.length > 0) return this.#set(again(root, this.#query, before));
     // The earlier messages of a long conversation arrive a moment after the later ones.
-    if (before.matches.length === 0) this.#show(root, next);
-    else this.#set(next);
+    const matches = findText(root, this.#query);
+    this.#show(root, { matches, at: nearest(matches, this.#from ?? firstVisible(root)) });
   }
 
   #show(root: HTMLElement, next: Found): void {
