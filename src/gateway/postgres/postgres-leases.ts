@@ -77,7 +77,7 @@ export class PostgresLeases implements LeaseStore {
 
   /**
    * @param minuteMs the window of each rate, a multiple of 250. All gateways on one database have the same.
-   * @param deadlineMs within which the server answers.
+   * @param deadlineMs time limit of a grant.
    */
   constructor(connection: PostgresConnection, replica: string, minuteMs = MINUTE_MS, deadlineMs = DEADLINE_MS) {
     this.#connection = connection;

@@ -1,13 +1,20 @@
 import { guardFocus } from '../shared/focus-guard.ts';
 
 const input = () => document.querySelector<HTMLElement>('.composer textarea');
+/** The field to which letters belong that are typed outside of one. */
+const fieldFor = (target: EventTarget | null) =>
+  (target instanceof Element && target.closest('.find')?.querySelector('input')) || input();
 
 /**
  * Keys of a message reach the input of messages, wherever the focus is: text that is typed while a button, a card or
  * nothing has it, and all keys after the control with the focus was removed or disabled.
  */
 export function guardMessageKeys(): void {
-  document.addEventListener('keydown', (event) => isTyped(event) && !isField(event.target) && input()?.focus(), true);
+  document.addEventListener(
+    'keydown',
+    (event) => isTyped(event) && !isField(event.target) && fieldFor(event.target)?.focus(),
+    true,
+  );
   guardFocus(input);
 }
 

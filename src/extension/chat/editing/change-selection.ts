@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { indentCode, indentOf } from '../../../chat/review/indent-code.ts';
+import { indentCode } from '../../../chat/review/indent-code.ts';
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { codeOfAnswer } from '../../../wire/answer-content.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
@@ -9,7 +9,7 @@ import { mayAttach } from '../attach-approval.ts';
 import type { PendingReviews, ReviewOwner } from '../review/pending-reviews.ts';
 import { askModel } from './ask-model.ts';
 import type { ChangeProgress } from './change-progress.ts';
-import { fromLineStart } from './code-range.ts';
+import { fromLineStart, leadOf } from './code-range.ts';
 
 export interface ChangeSelectionDeps {
   readonly reviews: PendingReviews;
@@ -25,6 +25,8 @@ fence, the same indentation. Later instructions change your last answer.`;
 /** The text around the selection that is sent with it. */
 const CHARACTERS_BEFORE = 20_000;
 const CHARACTERS_AFTER = 40_000;
+/** Code in a fence has all white space that the model wrote. */
+const FENCE = /^\s{0,99}(?:```|~~~)/m;
 /** Characters of an answer without code that a notification shows. */
 const SHOWN = 1_000;
 
@@ -82,7 +84,7 @@ class SelectionChange implements ReviewOwner {
     if (document.version !== version) return this.#warnChanged();
     const code = codeOfAnswer(answer, this.#part.text);
     if (code === undefined) return showAnswer(answer);
-    const text = indentCode(code, indentOf(this.#part.text));
+    const text = this.#indented(code, range.start, FENCE.test(answer));
     await this.#replace(start, range, text);
     this.#texts = [...texts, text];
     reviews.add(document.uri, this.#before, this);
@@ -112,6 +114,14 @@ class SelectionChange implements ReviewOwner {
     // In a long file, send only the text near the selection.
     const near = marked.slice(Math.max(0, start - CHARACTERS_BEFORE), end + CHARACTERS_AFTER);
     return `${this.#document.languageId} file:\n${near}\n\nChange: ${instruction}`;
+  }
+
+  /** An answer that only moves the lines is meant so. In the middle of a line, code goes on with it. */
+  #indented(code: string, start: vscode.Position, fenced: boolean): string {
+    const before = this.#part.text;
+    const words = (text: string) => text.split('\n').map((line) => line.trim());
+    if (start.character > 0 || words(code).join('\n') === words(before).join('\n')) return code;
+    return indentCode(code, leadOf(before), !fenced);
   }
 
   /** The offset of the part, which moves when the user edits the text before it. */

@@ -37,10 +37,11 @@ async function insertAtCursor(text: string): Promise<void> {
   if (!last) return;
   const editor = await vscode.window.showTextDocument(last.document, last.viewColumn ?? vscode.ViewColumn.One);
   await editor.edit((edit) => {
-    for (const selection of editor.selections) {
-      const { range, code } = atRange(editor.document, selection, plainLineEnds(text));
+    const [only, ...others] = editor.selections;
+    if (only && others.length === 0) {
+      const { range, code } = atRange(editor.document, only, plainLineEnds(text));
       edit.replace(range, code);
-    }
+    } else for (const selection of editor.selections) edit.replace(selection, text);
   });
 }
 

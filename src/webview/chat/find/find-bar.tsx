@@ -11,15 +11,19 @@ type Ref = { readonly current: HTMLElement | null };
 
 /** Longer selections are texts to copy, not to find. */
 const MAX_SELECTED = 200;
+
 /** Finds text in the conversation. VS Code’s own search of a page exists in tabs only. */
-export function FindBar({ list }: { list: Ref }) {
+export function FindBar({ list, stay }: { list: Ref; stay: () => void }) {
   const { state, drawing } = usePanel();
-  /** Number of times that the user asked for the open bar; 0: it is closed. */
-  const [asked, setAsked] = useState(0);
-  const open = asked > 0;
+  /** Number of presses of Ctrl+F while the bar is open; 0: it is closed. */
+  const [presses, setPresses] = useState(0);
+  const open = presses > 0;
   const [query, setQuery] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  const finder = useMemo(() => new Finder(() => list.current, drawing), [drawing]);
+  const finder = useMemo(() => {
+    const stops = () => state.running.peek() && stay();
+    return new Finder({ list: () => list.current, drawing, stay: stops });
+  }, [drawing]);
   const { matches, at } = finder.found.value;
   const total = matches.length;
   const find = (text: string) => {
@@ -27,7 +31,7 @@ export function FindBar({ list }: { list: Ref }) {
     finder.find(text);
   };
   const close = () => {
-    setAsked(0);
+    setPresses(0);
     finder.close();
     state.focusWanted.value += 1;
   };
@@ -36,16 +40,19 @@ export function FindBar({ list }: { list: Ref }) {
   useLayoutEffect(() => {
     input.current?.focus();
     input.current?.select();
-  }, [asked]);
+  }, [presses]);
   useEffect(() => {
+    if (open) finder.restart();
+  }, [state.session.value]);
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const { key, shiftKey } = event;
       if (isFind(event)) {
-        const selected = getSelection()?.toString() ?? '';
+        const selected = getSelection()?.toString().trim() ?? '';
         find(selected !== '' && selected.length <= MAX_SELECTED && !selected.includes('\n') ? selected : query);
-        setAsked(asked + 1);
-      } else if (open && key === 'F3') finder.go(shiftKey ? -1 : 1);
-      else if (open && key === 'Escape' && !isField(event.target)) close();
+        setPresses(presses + 1);
+      } else if (open && (key === 'F3' || isMacKey(event, 'g'))) finder.go(shiftKey ? -1 : 1);
+      else if (open && key === 'Escape' && !isComposing(event) && !hasEscape(event.target)) close();
       else return;
       event.preventDefault();
       // VS Code would search the editor.
@@ -56,7 +63,11 @@ export function FindBar({ list }: { list: Ref }) {
   });
   if (!open) return null;
   return (
-    <search class="find">
+    <search
+      class="find"
+      // A button does not take the focus from the query: the next letters belong to it.
+      onMouseDown={(event) => event.target !== input.current && event.preventDefault()}
+    >
       <input
         ref={input}
         type="text"
@@ -98,8 +109,26 @@ function totalText(total: number): string {
   return total === MAX_MATCHES ? `${total}+` : String(total);
 }
 
+const MAC = navigator.userAgent.includes('Mac');
+
 /** Ctrl+F, on a Mac Cmd+F: there, Ctrl+F moves the caret. */
-function isFind({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
-  const main = navigator.userAgent.includes('Mac') ? metaKey && !ctrlKey : ctrlKey && !metaKey;
-  return main && !altKey && !shiftKey && key.toLowerCase() === 'f';
+function isFind(event: KeyboardEvent): boolean {
+  if (event.shiftKey) return false;
+  if (MAC) return isMacKey(event, 'f');
+  return event.ctrlKey && !event.metaKey && !event.altKey && isKey(event, 'f');
+}
+
+function isMacKey(event: KeyboardEvent, letter: string): boolean {
+  return MAC && event.metaKey && !event.ctrlKey && !event.altKey && isKey(event, letter);
+}
+
+/** On a keyboard without Latin letters, by the place of the key. */
+function isKey({ key, code }: KeyboardEvent, letter: string): boolean {
+  const latin = /^[a-z]$/i.test(key);
+  return latin ? key.toLowerCase() === letter : code === `Key${letter.toUpperCase()}`;
+}
+
+/** Whether Escape means something else there: in a field, except for the input of messages without a list. */
+function hasEscape(target: EventTarget | null): boolean {
+  return isField(target) && !(target instanceof Element && target.matches('.composer textarea:not([aria-controls])'));
 }

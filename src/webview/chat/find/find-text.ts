@@ -1,31 +1,35 @@
 /** More matches are neither counted nor highlighted. */
 export const MAX_MATCHES = 10_000;
 
-/** Not within a line of text: a match may begin in one inline element and end in another, but not in another block. */
-const BLOCK = ':not(a, b, code, del, em, i, kbd, s, span, strong, sub, sup, u)';
+/**
+ * Not within a line of text: a match may begin in one inline element and end in another, but not in another block. The
+ * parts of a tool's head are side by side.
+ */
+const BLOCK = ':not(a, b, code, del, em, i, kbd, s, span, strong, sub, sup, u), .head > span';
+/** What belongs to the page and not to the conversation. */
+const OTHER = 'button:not(.file), .code-bar, .under, .empty, .unseen';
 /** Between two blocks of text. A query can’t contain it. */
 const GAP = '\0';
 
 /** The visible places below `root` that contain the query, in their order, without regard to case and kind of space. */
-export function findText(root: Element, query: string): readonly Range[] {
+export function findText(root: Element, query: string): readonly StaticRange[] {
   const wanted = fold(query);
   if (wanted === '') return [];
-  const ranges: Range[] = [];
+  const ranges: StaticRange[] = [];
   const { nodes, starts, text } = flatten(root);
   let at = 0;
-  /** The node that contains the position. Positions only grow. */
+  /** The node that contains the position. Positions only grow. A line break is the end of the node before it. */
   const place = (position: number) => {
     while (at + 1 < nodes.length && (starts[at + 1] ?? 0) <= position) at += 1;
-    return { node: nodes[at] ?? root, offset: position - (starts[at] ?? 0) };
+    const container = nodes[at];
+    return { container: container ?? root, offset: Math.min(position - (starts[at] ?? 0), container?.length ?? 0) };
   };
   for (let from = text.indexOf(wanted); from !== -1; from = text.indexOf(wanted, from + wanted.length)) {
     if (ranges.length === MAX_MATCHES) break;
-    const range = document.createRange();
-    const start = place(from);
-    const last = place(from + wanted.length - 1);
-    range.setStart(start.node, start.offset);
-    range.setEnd(last.node, last.offset + 1);
-    ranges.push(range);
+    const { container: startContainer, offset: startOffset } = place(from);
+    const { container: endContainer, offset } = place(from + wanted.length - 1);
+    const endOffset = Math.min(offset + 1, endContainer instanceof Text ? endContainer.length : 0);
+    ranges.push(new StaticRange({ startContainer, startOffset, endContainer, endOffset }));
   }
   return ranges;
 }
@@ -43,17 +47,23 @@ function flatten(root: Element): Flat {
   const pieces: string[] = [];
   let length = 0;
   let block: Element | null = null;
+  let visible = false;
   const add = (piece: string) => {
     pieces.push(piece);
     length += piece.length;
   };
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeName === 'BR' && nodes.length > 0) add(' ');
     const parent = node.parentElement;
-    if (!(node instanceof Text) || !parent?.checkVisibility() || parent.matches('.unseen')) continue;
+    if (!(node instanceof Text) || !parent) continue;
     const own = parent.closest(BLOCK);
-    if (block && own !== block) add(GAP);
-    block = own;
+    if (own !== block) {
+      block = own;
+      visible = own?.checkVisibility() === true && !own.closest(OTHER);
+      if (visible) add(GAP);
+    }
+    if (!visible || parent.closest('.unseen')) continue;
     nodes.push(node);
     starts.push(length);
     add(fold(node.data));

@@ -23,7 +23,7 @@ export function TranscriptView() {
   const { state } = usePanel();
   const list = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const { following, follow } = useFollow(list, content);
+  const { following, follow, stay } = useFollow(list, content);
   const path = state.path.value;
   const session = state.session.value;
   const drawnFrom = firstOnScreen(state, path);
@@ -35,7 +35,7 @@ export function TranscriptView() {
   }, [path.length]);
   return (
     <div class="transcript-frame">
-      <FindBar list={list} />
+      <FindBar list={list} stay={stay} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
       <div class="transcript" ref={list} role="log" aria-live="off" aria-label={t('Conversation')} tabIndex={0}>
         <div ref={content}>
@@ -86,7 +86,7 @@ function useEarlier(session: string, onScreen: number): number {
 
 type Ref = { readonly current: HTMLElement | null };
 
-function useFollow(list: Ref, content: Ref): { following: boolean; follow: () => void } {
+function useFollow(list: Ref, content: Ref): { following: boolean; follow: () => void; stay: () => void } {
   const [following, setFollowing] = useState(true);
   const on = useRef(true);
   const set = (value: boolean) => {
@@ -130,7 +130,7 @@ function useFollow(list: Ref, content: Ref): { following: boolean; follow: () =>
       element.removeEventListener('wheel', onWheel);
     };
   }, []);
-  return { following, follow };
+  return { following, follow, stay: () => set(false) };
 }
 
 function Empty() {
