@@ -353,11 +353,25 @@ describe('text that is typed while the chat opens', () => {
     },
   };
 
-  async function typeEarly({ page }: ChatHarness, act: (page: Page) => Promise<unknown>): Promise<void> {
+  /** Holds the frame of the page back until the returned function is called. */
+  async function holdPage(page: Page): Promise<() => void> {
+    const gate = Promise.withResolvers<void>();
+    await page.context().route(/webview\/browser\/pre\/index/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    return () => gate.resolve();
+  }
+
+  /** @param hold whether the page is loaded only when a part of the text is typed. */
+  async function typeEarly({ page }: ChatHarness, act: (page: Page) => Promise<unknown>, hold = true): Promise<void> {
+    const release = hold ? await holdPage(page) : () => undefined;
     await act(page);
     await box(page).waitFor();
     const text = 'What does the receipt print, and which of its lines can be empty?';
-    await page.keyboard.type(text, { delay: 20 });
+    await page.keyboard.type(text.slice(0, 20), { delay: 20 });
+    release();
+    await page.keyboard.type(text.slice(20), { delay: 20 });
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(
       'the text in the input',
@@ -374,7 +388,8 @@ describe('text that is typed while the chat opens', () => {
 
   it('chat: so does text after a click on its icon, but a view that VS Code restores does not take the focus', async () => {
     const { page } = harness;
-    await typeEarly(harness, () => chatIcon(page).click());
+    // VS Code gives the focus to the frame of a page that is held, before the page hears a key.
+    await typeEarly(harness, () => chatIcon(page).click(), false);
     await page.reload();
     await workbenchReady(page);
     const frame = await webviewFrame(page, '.transcript .empty');
@@ -385,12 +400,14 @@ describe('text that is typed while the chat opens', () => {
 
   it('chat: its first page does not take the focus from a list that was opened meanwhile, and keeps the text', async () => {
     const { page } = harness;
+    const release = await holdPage(page);
     await runCommand(page, 'Svc: Open Chat');
     await box(page).waitFor();
     await page.keyboard.type('Half a question');
     await page.keyboard.press('F1');
     await box(page).waitFor({ state: 'detached' });
     await page.keyboard.type('Svc: New', { delay: 20 });
+    release();
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(
       'the text in the input',
