@@ -88,7 +88,8 @@ export function codeOfAnswer(answer: string, replaced: string): string | undefin
   return hasFence(replaced) ? bareCode(lines, replaced) : undefined;
 }
 
-function hasFence(text: string): boolean {
+/** Whether a line of the text is a fence. Code in a fence has all white space that the model wrote. */
+export function hasFence(text: string): boolean {
   return text.split(/\r?\n/).some((line) => FENCE_LINE.test(line));
 }
 

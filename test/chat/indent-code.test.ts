@@ -43,6 +43,10 @@ const ANSWERS: Readonly<Record<string, Case>> = {
 };
 
 describe('indentCode', () => {
+  it('indentCode: an answer may have more lines than the stack holds', () => {
+    const lines = 300_000;
+    assert.equal(indentCode(`a();\n${'  b();\n'.repeat(lines)}`, '  ', true).length, 7 + 7 * lines);
+  });
   for (const [name, [lead, code, written]] of Object.entries(BLOCKS)) {
     it(`indentCode: ${name}`, () => assert.equal(indentCode(code, lead), written));
   }

@@ -1,6 +1,6 @@
 /** A line after which code is deeper: a head of a block, an operator or the beginning of a list, without a comment. */
 const OPENS = /(?:[{([:=,\\&|+<>?-]|\b(?:do|else|then|begin|of))$/;
-const COMMENT = /\s(?:\/\/|#|--).*$/;
+const COMMENT = /\s(?:\/\/|#|--).*$/s;
 /** An item of a list in YAML or Markdown. */
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/;
 /** A line that goes on with the expression of the line before. */
@@ -27,7 +27,7 @@ function isAtMargin([first = '', ...rest]: readonly string[], lead: string): boo
   const wanted = columns(lead);
   const depths = rest.map((line) => columns(indentOf(line)));
   const [second = wanted] = depths;
-  if (rest.length === 0 || Math.min(...depths) < wanted) return true;
+  if (rest.length === 0 || depths.some((depth) => depth < wanted)) return true;
   // What belongs to the first line is deeper than it. If it is as deep as the place, the first line is at the margin.
   const next = (rest[0] ?? '').trim();
   const head = first.replace(COMMENT, '').trimEnd();

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { indentCode } from '../../../chat/review/indent-code.ts';
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
-import { codeOfAnswer } from '../../../wire/answer-content.ts';
+import { codeOfAnswer, hasFence } from '../../../wire/answer-content.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
 import { showError, showInformation, showWarning } from '../../foreign-text.ts';
@@ -25,8 +25,6 @@ fence, the same indentation. Later instructions change your last answer.`;
 /** The text around the selection that is sent with it. */
 const CHARACTERS_BEFORE = 20_000;
 const CHARACTERS_AFTER = 40_000;
-/** Code in a fence has all white space that the model wrote. */
-const FENCE = /^\s{0,99}(?:```|~~~)/m;
 /** Characters of an answer without code that a notification shows. */
 const SHOWN = 1_000;
 
@@ -84,7 +82,7 @@ class SelectionChange implements ReviewOwner {
     if (document.version !== version) return this.#warnChanged();
     const code = codeOfAnswer(answer, this.#part.text);
     if (code === undefined) return showAnswer(answer);
-    const text = this.#indented(code, range.start, FENCE.test(answer));
+    const text = this.#indented(code, range.start, hasFence(answer));
     await this.#replace(start, range, text);
     this.#texts = [...texts, text];
     reviews.add(document.uri, this.#before, this);
