@@ -363,14 +363,22 @@ describe('text that is typed while the chat opens', () => {
     return () => gate.resolve();
   }
 
-  /** @param hold whether the page is loaded only when a part of the text is typed. */
-  async function typeEarly({ page }: ChatHarness, act: (page: Page) => Promise<unknown>, hold = true): Promise<void> {
-    const release = hold ? await holdPage(page) : () => undefined;
+  interface EarlyTyping {
+    /** The page is loaded only when a part of the text is typed. Else VS Code loads it at once. */
+    readonly held: boolean;
+    /** The rest is typed when the page has the focus. */
+    readonly waits?: true;
+  }
+
+  async function typeEarly(act: (page: Page) => Promise<unknown>, { held, waits }: EarlyTyping): Promise<void> {
+    const { page } = harness;
+    const release = held ? await holdPage(page) : () => undefined;
     await act(page);
     await box(page).waitFor();
     const text = 'What does the receipt print, and which of its lines can be empty?';
     await page.keyboard.type(text.slice(0, 20), { delay: 20 });
     release();
+    if (waits) await (await webviewFrame(page, '.composer')).locator('.composer textarea:focus').waitFor();
     await page.keyboard.type(text.slice(20), { delay: 20 });
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(
@@ -383,13 +391,16 @@ describe('text that is typed while the chat opens', () => {
 
   for (const [name, act] of Object.entries(WAYS)) {
     it(`chat: text that is typed while its first page loads after ${name} stands in the input, and no key is lost`, () =>
-      typeEarly(harness, act));
+      typeEarly(act, { held: true }));
   }
+
+  it('chat: its first page keeps the keys, if VS Code gives it the focus while text is typed', () =>
+    // Until the page hears keys, those of this moment are lost: VS Code has given the focus to its frame before.
+    typeEarly((page) => chatIcon(page).click(), { held: true, waits: true }));
 
   it('chat: so does text after a click on its icon, but a view that VS Code restores does not take the focus', async () => {
     const { page } = harness;
-    // VS Code gives the focus to the frame of a page that is held, before the page hears a key.
-    await typeEarly(harness, () => chatIcon(page).click(), false);
+    await typeEarly(() => chatIcon(page).click(), { held: false });
     await page.reload();
     await workbenchReady(page);
     const frame = await webviewFrame(page, '.transcript .empty');
