@@ -240,7 +240,7 @@ describe('a conversation in the editor', () => {
     const blocks = [slow, 'flowchart LR\n  A --> B'].map((source) => `\`\`\`mermaid\n${source}\n\`\`\``);
     harness.answer(answerWith({ text: [blocks.join('\n\n')] }, { text: ['Next.'] }));
     const frame = await harness.send('Draw');
-    await frame.locator('.diagram.failed', { hasText: 'longer than 2 seconds' }).waitFor();
+    await frame.locator('.diagram.failed', { hasText: 'longer than 5 seconds' }).waitFor();
     await frame.locator('.diagram img').waitFor();
     await harness.send('More');
     await frame.locator('.markdown', { hasText: 'Next.' }).waitFor();

@@ -170,7 +170,7 @@ describe('text of an answer', () => {
     // More than 10 seconds of layout.
     const slow = `flowchart LR\n${Array.from({ length: 3_000 }, (_, at) => `n${at}`).join('\n')}`;
     await panel.tell(answer(`\`\`\`mermaid\n${slow}\n\`\`\`\n\n\`\`\`mermaid\n${KINDS.flowchart}\n\`\`\``));
-    await panel.page.locator('.diagram.failed', { hasText: 'longer than 2 seconds' }).waitFor();
+    await panel.page.locator('.diagram.failed', { hasText: 'longer than 5 seconds' }).waitFor();
     await panel.page.locator('.diagram img').waitFor();
   });
 
@@ -193,7 +193,7 @@ describe('text of an answer', () => {
     assert.deepEqual(outcome, {
       messages: [{ number: 0, secret: '' }, 'null', 'looping', 'null'],
       running: 1,
-      ended: 'It takes longer than 2 seconds.',
+      ended: 'It takes longer than 5 seconds.',
       left: 0,
     });
   });

@@ -336,8 +336,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
         await early.paused();
         const stays = !early.left && view.visible;
         // After a click on the icon, VS Code may have given the focus to the page. It would lose keys by a second time.
-        if (stays && this.#lastFocused !== surface)
-          await revealChat().catch((error: unknown) => this.failed(error));
+        if (stays && this.#lastFocused !== surface) await revealChat().catch((error: unknown) => this.failed(error));
         return stays;
       },
       // A view that replaces this one may have taken it.

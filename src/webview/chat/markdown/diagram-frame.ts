@@ -2,7 +2,7 @@ import { type DrawMessage, type DrawnMessage, readDrawn } from '../../diagram/di
 import { t } from '../../shared/words.ts';
 
 /** Milliseconds for one diagram. */
-const LIMIT_MS = 2_000;
+const LIMIT_MS = 5_000;
 /** Milliseconds until the script of a new frame runs. */
 const LOAD_MS = 20_000;
 /** Milliseconds without a diagram after which the frame, which is a process, ends. */
