@@ -96,6 +96,8 @@ describe('svc usage', () => {
     );
     const { out } = await svc(folder, ['usage', '--by', 'key']);
     assert.match(out, /^KEY +COST USD +REQUESTS +UNPRICED +INPUT .*TOKENS$/m);
+    // The columns of the cache would have zeros only.
+    assert.match(out, /INPUT +OUTPUT +TOKENS$/m);
     assert.match(out, /^ann .* reported$/m);
     assert.match(out, /^tom +unknown +2 +1 .* reported$/m);
     // Numbers end below their title.

@@ -8,7 +8,7 @@ export const FORMATS = [
 ] as const;
 export const UPSTREAMS = ['chat', 'messages', 'responses'];
 
-/** A gateway with short time limits and providers with different requirements. */
+/** A gateway of providers with different requirements, one of them with short time limits. */
 export function gatewayOfManyProviders(): Promise<TestGateway> {
   return startTestGateway({
     config: (url) => {
@@ -28,6 +28,5 @@ export function gatewayOfManyProviders(): Promise<TestGateway> {
         gateway: { maxBodyBytes: 1_000_000, allowedOrigins: ['https://app.example'], allowedHosts: ['gw.example'] },
       };
     },
-    listen: { headersTimeout: 300, requestTimeout: 600 },
   });
 }

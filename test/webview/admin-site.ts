@@ -44,7 +44,7 @@ export class AdminSite {
   static async start(rows: readonly Partial<UsageRow>[] = [], gateway: object = {}): Promise<AdminSite> {
     const harness = await ServeHarness.start();
     const cost = { input: 1, output: 2, cache_read: 0.1 };
-    await harness.configure({ m: { cost }, flaky: { cost } }, { admin: true, ...gateway });
+    await harness.configure({ m: { cost }, flaky: { cost }, unpriced: {} }, { admin: true, ...gateway });
     await record(harness.database, rows);
     return new AdminSite(harness, await launchChromium(), await harness.serve());
   }

@@ -111,6 +111,26 @@ describe('views of the admin page', () => {
     await keys.close();
   });
 
+  it('admin page: what a model without a price costs is unknown, not $0.00', async () => {
+    const free = {
+      model: 'up/unpriced',
+      provider: 'up',
+      outcome: 'complete',
+      usage: { input: 10, output: 5 },
+    } as const;
+    const other = await AdminSite.start([
+      { ...free, requestId: 'a', at: Date.now() - 60_000, cost: undefined },
+      { ...free, requestId: 'b', at: Date.now() - 60_000, cost: 2_000_000_000, model: 'up/m' },
+    ]);
+    const { page, close } = await other.open('/admin');
+    const table = page.getByRole('table', { name: 'Sums of the period' });
+    await table.getByRole('row', { name: 'up/unpriced' }).getByRole('cell', { name: 'unknown', exact: true }).waitFor();
+    await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '$2.00', exact: true }).waitFor();
+    await page.getByText('The cost of models without a price is not known, and not in the total.').waitFor();
+    await close();
+    await other.close();
+  });
+
   it('admin page: a budget starts again at midnight of its own time zone', async () => {
     const { page, close } = await site.open('/admin/budgets?tz=UTC');
     const row = page.getByRole('row', { name: /organization acme/ });

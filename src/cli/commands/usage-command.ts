@@ -32,26 +32,29 @@ const WRITERS = {
   table: writeTable,
 } as const;
 
+/** The cost is beside the name: the end of a line is cut in a narrow window. */
+const NUMBERS: Readonly<Record<string, (sums: UsageSums) => number | string>> = {
+  'COST USD': describeCost,
+  REQUESTS: ({ requests }) => requests,
+  UNPRICED: ({ unpriced_requests: unpriced = 0 }) => unpriced,
+  INPUT: ({ input_tokens: input }) => input,
+  OUTPUT: ({ output_tokens: output }) => output,
+  'CACHE READ': ({ cache_read_tokens: read }) => read,
+  'CACHE WRITE': ({ cache_write_tokens: write }) => write,
+  'OF IT 1H': ({ cache_write_1h_tokens: hour }) => hour,
+};
+/** Shown if one of their numbers is above 0. */
+const OPTIONAL: ReadonlySet<string> = new Set(['UNPRICED', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H']);
+
 function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string {
   const [first = 'model', ...rest] = by;
   const sum = { ...total, [first]: 'total', ...Object.fromEntries(rest.map((name) => [name, ''])) };
-  const unpriced = (total.unpriced_requests ?? 0) > 0;
-  // The cost is beside the name: the end of a line is cut in a narrow window.
-  const head = ['COST USD', 'REQUESTS', ...(unpriced ? ['UNPRICED'] : [])];
-  const tokens = ['INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H'];
-  const numbers = [...head, ...tokens];
+  const numbers = Object.entries(NUMBERS).filter(([name, read]) => !OPTIONAL.has(name) || read(total) !== 0);
   return textTable(
-    [...by.map((name) => name.toUpperCase()), ...numbers, 'TOKENS'],
+    [...by.map((name) => name.toUpperCase()), ...numbers.map(([name]) => name), 'TOKENS'],
     [...rows, sum].map((row) => [
       ...by.map((name) => String(row[name] ?? '')),
-      describeCost(row),
-      String(row.requests),
-      ...(unpriced ? [String(row.unpriced_requests ?? 0)] : []),
-      String(row.input_tokens),
-      String(row.output_tokens),
-      String(row.cache_read_tokens),
-      String(row.cache_write_tokens),
-      String(row.cache_write_1h_tokens),
+      ...numbers.map(([, read]) => String(read(row))),
       describeTokens(row),
     ]),
     numbers.map((_, column) => by.length + column),
