@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { StateUnderTest } from '../gateway/state-under-test.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { svc } from './run-svc.ts';
 
 describe('svc admin link', () => {

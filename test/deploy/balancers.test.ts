@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { until } from '../gateway/until.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { BALANCERS, type Balancer, type RunningBalancer, startBalancer, until200 } from './balancers.ts';
 import { Load, slowly } from './stream-load.ts';
 

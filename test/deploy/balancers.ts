@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../gateway/until.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { CADDY, HAPROXY, NGINX, type Program, programPath } from '../host/programs.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
@@ -68,10 +68,8 @@ export async function startBalancer(balancer: Balancer, ports: readonly number[]
   const path = programPath(program);
   const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-'));
   const port = await freePort();
-  const text = GATEWAY_PORTS.reduce(
-    (written, each, index) => written.replace(`:${each}`, `:${ports[index]}`),
-    readFileSync(join(DEPLOY, file), 'utf8').replace(':8080', `:${port}`),
-  );
+  const gateways = GATEWAY_PORTS.map((each, index) => [each, ports[index] ?? 0] as const);
+  const text = withPorts(readFileSync(join(DEPLOY, file), 'utf8'), new Map([[8080, port], ...gateways]));
   const env = { PATH: process.env.PATH, HOME: folder };
   const child = spawn(path, around(folder, text), { stdio: ['ignore', 'ignore', 'pipe'], env });
   const url = `http://127.0.0.1:${port}`;
@@ -87,6 +85,11 @@ export async function startBalancer(balancer: Balancer, ports: readonly number[]
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Other ports in a text. All at once: a port that is put in may begin with one that is to be replaced. */
+export function withPorts(text: string, ports: ReadonlyMap<number, number>): string {
+  return text.replaceAll(/\b\d+\b/g, (port) => String(ports.get(Number(port)) ?? port));
 }
 
 /** Waits until it answers. @throws with its output if it ends before. */

@@ -5,9 +5,10 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sharedPostgres } from '../gateway/shared-servers.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { HAPROXY, programPath } from '../host/programs.ts';
 import { startUpstream } from '../upstream/upstream.ts';
+import { withPorts } from './balancers.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -32,22 +33,22 @@ describe('docs/gateway.md: a first fleet', () => {
     chmodSync(svc, 0o755);
     copyFileSync(join(ROOT, 'deploy', 'haproxy.cfg'), join(folder, 'haproxy.cfg'));
     // The commands as they are, with free ports, and with a provider that costs nothing.
-    let script = commandsOf('A first fleet').replace('"options": {', `"options": { "baseURL": "${upstream.url}/v1", `);
-    const ports = new Map<string, number>();
-    for (const port of ['4181', '4182', '4183', '8080', '8443']) {
-      ports.set(port, await freePort());
-      script = script.replaceAll(port, String(ports.get(port)));
-    }
+    const ports = new Map<number, number>();
+    for (const port of [4181, 4182, 4183, 8080, 8443]) ports.set(port, await freePort());
+    const script = withPorts(commandsOf('A first fleet'), ports).replace(
+      '"options": {',
+      `"options": { "baseURL": "${upstream.url}/v1", `,
+    );
     const env = {
       PATH: [dirname(svc), dirname(programPath(HAPROXY)), process.env.PATH].join(':'),
       HOME: folder,
       DATABASE_URL: await server.database(),
       MISTRAL_API_KEY: 'sk-test',
       SVC_DISABLE_CATALOG_REFRESH: '1',
-      SVC_BIND: `127.0.0.1:${ports.get('8080')}`,
-      SVC_GATEWAY_1: `127.0.0.1:${ports.get('4181')}`,
-      SVC_GATEWAY_2: `127.0.0.1:${ports.get('4182')}`,
-      SVC_GATEWAY_3: `127.0.0.1:${ports.get('4183')}`,
+      SVC_BIND: `127.0.0.1:${ports.get(8080)}`,
+      SVC_GATEWAY_1: `127.0.0.1:${ports.get(4181)}`,
+      SVC_GATEWAY_2: `127.0.0.1:${ports.get(4182)}`,
+      SVC_GATEWAY_3: `127.0.0.1:${ports.get(4183)}`,
     };
     // A group of its own, so that all it started ends with it.
     const shell = spawn('bash', ['-e', '-c', `${script}\necho; echo answered`], { cwd: folder, env, detached: true });

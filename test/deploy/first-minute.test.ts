@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { startFleet } from '../gateway/postgres/fleet-harness.ts';
 import type { ServeProcess } from '../gateway/serve-harness.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { HAPROXY } from '../host/programs.ts';
 import { BALANCERS, type RunningBalancer, startBalancer, until200 } from './balancers.ts';
 

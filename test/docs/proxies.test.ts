@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { KEY, providers, startTestGateway, type TestGateway } from '../gateway/gateway-under-test.ts';
+import { freePort } from '../host/free-port.ts';
 import { CADDY, NGINX, type Program, programPath } from '../host/programs.ts';
 import { blocks } from './pages.ts';
 
@@ -126,14 +126,6 @@ function asked({ port, host, path, body }: Asked): Promise<IncomingMessage> {
     const asking = request({ port, path, method: body === undefined ? 'GET' : 'POST', headers });
     asking.on('response', resolve).on('error', reject).end(body);
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Waits until it answers. @throws with its output if it ends before. */

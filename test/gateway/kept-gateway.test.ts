@@ -13,7 +13,7 @@ import {
   startDetached,
   stopDetached,
 } from '../../src/extension/gateway/detached-gateway.ts';
-import { freePort } from '../host/code-server.ts';
+import { freePort } from '../host/free-port.ts';
 import { CLI, ServeHarness } from './serve-harness.ts';
 
 const KEY = 'svc-key-that-a-neighbour-must-not-get';

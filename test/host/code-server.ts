@@ -9,10 +9,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 
 /** code-server 4.139.1 is VS Code 1.139.1: workbench, Node extension host, from the npm registry. */
 const VERSION = '4.139.1';
@@ -62,15 +62,6 @@ function installPackages(): void {
   npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], workbench);
   npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], join(workbench, 'extensions'));
   writeFileSync(INSTALLED, VERSION);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No port given.');
-  return address.port;
 }
 
 export interface CodeServerOptions {

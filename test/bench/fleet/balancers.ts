@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BALANCERS, type Balancer, type RunningBalancer, startBalancer, until200 } from '../../deploy/balancers.ts';
 import { Load, slowly } from '../../deploy/stream-load.ts';
 import { ServeHarness } from '../../gateway/serve-harness.ts';
-import { freePort } from '../../host/code-server.ts';
+import { freePort } from '../../host/free-port.ts';
 import { drive } from '../gateway/load.ts';
 import { requestOf } from './cpu.ts';
 import { type Figure, type FleetOptions, percentile, withFleet } from './fleet.ts';

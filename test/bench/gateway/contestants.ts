@@ -2,10 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { freePort } from '../../host/free-port.ts';
 import { requestBytes } from './load.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -267,13 +267,4 @@ async function ready({ name, child, startedAt, request, folder }: Starting, warm
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   };
   return { name, pid: child.pid ?? 0, coldStartMs, request, stop };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../host/code-server.ts';
+import { freePort } from '../../host/free-port.ts';
 import { POSTGRES, programPath } from '../../host/programs.ts';
 
 export const PASSWORD = 'pw-canary/%';
