@@ -11,6 +11,7 @@ const id = text.min(1);
 const plain = z.object({
   type: z.enum([
     'resync',
+    'loaded',
     'focused',
     'left',
     'stop',

@@ -104,5 +104,7 @@ const typed = new TypedTexts(link, () => state.session.value);
 render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
 const { session } = link.memory;
 link.post({ type: 'ready', ...defined({ session }) });
+// VS Code gives the focus to the page at this event, if its frame has it: `focused` is sent before.
+window.addEventListener('load', () => setTimeout(() => link.post({ type: 'loaded' })));
 // Runs while the host reads the conversation.
 warmUp();

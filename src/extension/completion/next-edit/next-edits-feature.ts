@@ -161,10 +161,10 @@ function registerCommands(engine: NextEdits, view: NextEditView, diff: NextEditD
     }),
     register('svc.nextEdit.reject', () => view.reject()),
     register('svc.nextEdit.find', () => find(engine, view)),
-    register('svc.nextEdit.read', () => {
-      const { edit } = view;
-      if (edit !== undefined) return diff.show(edit);
-      return void vscode.window.setStatusBarMessage(vscode.l10n.t('There is no next edit.'), 4000);
+    register('svc.nextEdit.read', async () => {
+      // One that is being judged again, because problems have changed, is not there for a moment.
+      if (view.edit === undefined) await find(engine, view);
+      if (view.edit !== undefined) await diff.show(view.edit);
     }),
   ];
 }
