@@ -3,6 +3,8 @@
  * pages of the models at ollama.com and huggingface.co.
  */
 
+import { ollamaAddress } from './ollama-address.ts';
+
 /** What decides how large a model may be. Memory in GB. */
 export interface Machine {
   readonly memory: number;
@@ -118,8 +120,16 @@ export interface LocalPlan {
   readonly models: readonly PlannedModel[];
 }
 
-/** One model for each use that fits into the memory together with the others. The agent may be missing. */
-export function planLocalModels(machine: Machine, program: LocalProgram, shell: string): LocalPlan {
+/**
+ * One model for each use that fits into the memory together with the others. The agent may be missing.
+ * @param shell the program that runs the commands. @param ollama the address of Ollama, without a path.
+ */
+export function planLocalModels(
+  machine: Machine,
+  program: LocalProgram,
+  shell: string,
+  ollama = ollamaAddress({}),
+): LocalPlan {
   const { gpu } = machine;
   const unified = gpu?.unified === true;
   const memory = gpu && !unified ? gpu.memory * USABLE.gpu : machine.memory * USABLE[gpu ? 'unified' : 'processor'];
@@ -144,7 +154,7 @@ export function planLocalModels(machine: Machine, program: LocalProgram, shell: 
     ...(agent ? [['chat', agent.model, window] as const] : []),
   ];
   const models = chosen.map(([use, model, own]) => {
-    const planned = program === 'ollama' ? fromOllama(model) : fromLlamaServer(use, model, own);
+    const planned = program === 'ollama' ? fromOllama(model, ollama) : fromLlamaServer(use, model, own);
     return { use, name: model.name, size: model.size, license: model.license, ...planned };
   });
   return { program, window, models, ...(program === 'ollama' ? { serve: serveOllama(window, shell) } : {}) };
@@ -161,10 +171,10 @@ function neededMemory({ size, cache }: LocalModel, window: number): number {
 
 type Served = Pick<PlannedModel, 'id' | 'command' | 'baseURL'>;
 
-function fromOllama({ ollama }: LocalModel): Served {
+function fromOllama({ ollama }: LocalModel, address: string): Served {
   // Ollama adds the tag to the names of models that have none.
   const id = ollama.includes(':') ? ollama : `${ollama}:latest`;
-  return { id, command: `ollama pull ${ollama}`, baseURL: 'http://127.0.0.1:11434/v1' };
+  return { id, command: `ollama pull ${ollama}`, baseURL: `${address}/v1` };
 }
 
 /** llama.vscode uses 8012 for completions. */

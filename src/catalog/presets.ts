@@ -2,6 +2,7 @@ import { defined } from '../base/json.ts';
 import { DEFAULT_NPM } from '../config/settings/defaults.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { environmentKey } from './environment-key.ts';
+import { ollamaAddress } from './ollama-address.ts';
 import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { PACKAGES, VENDORS } from './vendors.ts';
 
@@ -26,21 +27,26 @@ export interface Preset {
 /** The most common vendors, in the order in which the dialog shows them. */
 const FIRST = ['mistral', 'codestral', 'inception', 'openai', 'anthropic', 'google', 'deepseek', 'openrouter', 'groq'];
 
-/** The vendors with a known address: common vendors first, the others by name, local servers last. */
+/**
+ * The vendors with a known address: common vendors first, the others by name, local servers last.
+ * @param env may contain keys, and the address of Ollama.
+ */
 export function providerPresets(
   catalog: CatalogData,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly Preset[] {
   const known = [...VENDORS].flatMap(([id, vendor]): Preset[] => {
     const listed = catalogProvider(catalog, vendor.catalog ?? id);
-    const baseURL = vendor.base ?? listed?.api;
-    if (baseURL === undefined) return [];
+    const address = vendor.base ?? listed?.api;
+    if (address === undefined) return [];
+    const at = (url: string) =>
+      id === 'ollama' && url !== '' ? url.replace(new URL(url).origin, ollamaAddress(env)) : url;
     const api = PACKAGES.get(vendor.npm ?? listed?.npm ?? DEFAULT_NPM)?.format ?? 'chat-completions';
     const name = vendor.name ?? listed?.name ?? id;
     const { url: fimURL = '', dialect: fim = '' } = vendor.fim ?? {};
     const { local = false, needsKey = !local, keys } = vendor;
     const environment = environmentKey(id, undefined, { catalog, env })?.origin.source.path.slice(1);
-    const preset = { id, name, api, baseURL, fimURL, fim, local, needsKey };
+    const preset = { id, name, api, baseURL: at(address), fimURL: at(fimURL), fim, local, needsKey };
     return [{ ...preset, ...defined({ keysURL: keys, environment }) }];
   });
   const rank = ({ id, local }: Preset) => (local ? 99 : FIRST.includes(id) ? FIRST.indexOf(id) : FIRST.length);

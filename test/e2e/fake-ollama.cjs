@@ -30,7 +30,8 @@ async function answer(request, response) {
 
 if (command === 'serve') {
   writeFileSync(join(process.env.FAKE_OLLAMA, 'pid'), `${process.pid}`);
-  createServer(answer).listen(11_434, '127.0.0.1', () => console.log('Listening on 127.0.0.1:11434'));
+  const { port } = new URL(`http://${process.env.OLLAMA_HOST}`);
+  createServer(answer).listen(Number(port), '127.0.0.1', () => console.log(`Listening on 127.0.0.1:${port}`));
 } else if (command === 'pull' && existsSync(join(process.env.FAKE_OLLAMA, 'pid'))) {
   console.log(`pulling ${model}: 100%`);
   writeFileSync(join(models, encodeURIComponent(model.includes(':') ? model : `${model}:latest`)), '');

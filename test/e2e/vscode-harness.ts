@@ -6,6 +6,7 @@ import { editorConfig, type LocalGateway, startLocalGateway } from '../../script
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { installExtension } from '../host/code-server.ts';
 import { addEvidence } from '../host/failure-report.ts';
+import { freePort } from '../host/free-port.ts';
 import { came, OPENS_WITHIN_MS, openWorkbench, workbenchReady } from '../host/workbench.ts';
 import { sharedBrowser, sharedServer } from './editor.ts';
 import { createExtensions, createProfile, type InstalledExtension, type OtherExtension } from './profile.ts';
@@ -15,6 +16,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** VS Code and a folder; unless the test has its own configuration, also a simulated provider and the gateway. */
 export interface VSCodeHarness {
   readonly workspace: string;
+  /** Where a window looks for Ollama (`OLLAMA_HOST`): nothing answers there until the test starts it. */
+  readonly ollamaHost: string;
   /** Log files of the extension hosts that were started last, by their name. */
   extensionLogs(): Readonly<Record<string, string>>;
   open(viewport?: { width: number; height: number }): Promise<Page>;
@@ -45,8 +48,14 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
     mkdirSync(workspace);
     options.createFolder(workspace);
   } else cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
-  // A separate home folder: the developer's svc.jsonc and keys must not affect a test.
-  const own = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
+  // A separate home folder: the developer's svc.jsonc and keys must not affect a test. Nor must an Ollama that runs.
+  const ollamaHost = `127.0.0.1:${await freePort()}`;
+  const own = {
+    HOME: root,
+    XDG_CONFIG_HOME: join(root, 'config'),
+    SVC_DISABLE_CATALOG_REFRESH: '1',
+    OLLAMA_HOST: ollamaHost,
+  };
   const env = { ...own, ...options.environment };
   const simulated = options.config === undefined ? await startSimulatedGateway(workspace, env) : undefined;
   const config = join(root, 'svc.jsonc');
@@ -68,6 +77,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const removeEvidence = addEvidence(() => server.extensionLogs());
   return {
     workspace,
+    ollamaHost,
     extensionLogs: () => server.extensionLogs(),
     open: async (viewport) => {
       const page = await openWorkbench(browser, server, {

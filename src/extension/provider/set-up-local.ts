@@ -9,6 +9,7 @@ import {
   type PlannedModel,
   planLocalModels,
 } from '../../catalog/local-setup.ts';
+import { ollamaAddress } from '../../catalog/ollama-address.ts';
 import type { ModelKey } from '../../config/editing/assist.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
@@ -34,7 +35,8 @@ const ICONS: Readonly<Record<LocalUse, string>> = {
   nextEdit: 'edit',
   chat: 'comment-discussion',
 };
-const OLLAMA = 'http://127.0.0.1:11434/v1';
+/** Its terminals have the same environment. */
+const OLLAMA = ollamaAddress(process.env);
 const LOOK_MS = 500;
 
 type Item = vscode.QuickPickItem & { readonly model?: PlannedModel };
@@ -56,7 +58,7 @@ export async function setUpLocalModels(
   enterAddress: () => void,
 ): Promise<void> {
   const machine = await readMachine();
-  const isRunning = (await listed(deps, OLLAMA)) !== undefined;
+  const isRunning = (await listed(deps, `${OLLAMA}/v1`)) !== undefined;
   const chosen = await choose(machine, programs, isRunning, enterAddress);
   if (chosen === undefined || chosen.models.length === 0) return;
   const { t } = vscode.l10n;
@@ -112,7 +114,7 @@ function choose(
   pick.buttons = programs.length > 1 ? [other, copy, address] : [copy, address];
   let plan: LocalPlan;
   const draw = (program: LocalProgram) => {
-    plan = planLocalModels(machine, program, vscode.env.shell);
+    plan = planLocalModels(machine, program, vscode.env.shell, OLLAMA);
     const size = plan.models.reduce((sum, each) => sum + each.size, 0);
     pick.title = t('Set up models with {0}: {1}', NAMES[program], describe(machine));
     pick.placeholder = t('OK runs the checked commands in the terminal. Download: {0} GB', size.toFixed(1));
@@ -199,7 +201,7 @@ class SetUp {
     const program = NAMES[plan.program];
     if (starts && plan.serve !== undefined) {
       this.#report(t('{0} is starting', program));
-      await this.#until('ollama serve', plan.serve, async () => (await this.#listed(OLLAMA)) !== undefined);
+      await this.#until('ollama serve', plan.serve, async () => (await this.#listed(`${OLLAMA}/v1`)) !== undefined);
     }
     for (const model of models) {
       this.#report(t('{0} ({1} GB). The terminal shows the progress.', model.name, model.size));
