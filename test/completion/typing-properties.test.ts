@@ -44,6 +44,17 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 900 }) }) },
 );
 
+/** Text of an accepted suggestion is dismissed and then requested; found by chance. */
+const INVOKED_AGAIN: Act[] = [
+  { do: 'type', count: 4 },
+  { do: 'accept' },
+  { do: 'dismiss' },
+  { do: 'invoke' },
+  { do: 'wait', ms: 120 },
+  { do: 'type', count: 1 },
+  { do: 'accept' },
+];
+
 /** An editor with FILE up to a line, and a model that continues it, incorrectly at some positions. */
 function writer(wrongPercent: number): EditorHarness {
   const start = FILE.indexOf('export function total');
@@ -129,7 +140,7 @@ describe('typing properties', () => {
           editor.suggester.dispose();
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [[INVOKED_AGAIN, 0]] },
     );
   });
 

@@ -42,7 +42,9 @@ export function lookUpCache(
     const { answer } = match;
     if (memory.dismissals.holds(answer)) continue;
     if (invoked) answer.accepted = 0;
-    if (match.kind !== 'awaited' && withdrawn.some((text) => isSameText(text, match.rest))) {
+    // The user may have requested it after its text was withdrawn: what is on screen stays while it is typed.
+    const isOnScreen = answer === current && match.kind !== 'withdrawn';
+    if (match.kind !== 'awaited' && !isOnScreen && withdrawn.some((text) => isSameText(text, match.rest))) {
       if (!answer.done) awaited.push(answer);
       else if (match.kind !== 'withdrawn') settled = true;
       continue;
