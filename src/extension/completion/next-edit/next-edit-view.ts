@@ -111,8 +111,8 @@ export class NextEditView implements vscode.Disposable {
   /** Tab. It has its usual effect if the edit was not on screen long enough, or the cursor is in leading white space. */
   async tab(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
-    if (this.#isArmed()) await this.go();
-    else if (editor !== undefined) await this.#tabKey.press(editor);
+    if (this.#isArmed() && (await this.go())) return;
+    if (editor !== undefined) await this.#tabKey.press(editor);
   }
 
   /** Shows, jumps to or accepts the edit. Returns false if there is none. */
