@@ -86,8 +86,11 @@ describe('Postgres as operators have it', () => {
     assert.equal(ready.state, 'read-only');
     await readOnly('off');
     await untilEqual('all rows are stored', () => fleet.stored(), codes.length + 1);
+    // Rows that are being stored when the connections are ended make an alert of their own.
+    const lines = replica.written().split('\n');
+    const refused = lines.filter((line) => line.includes('cannot execute INSERT in a read-only transaction'));
     for (const alert of ['state-read-only', 'state-rows']) {
-      assert.equal(replica.written().split(`"${alert}"`).length, 2, `${alert}: ${replica.written()}`);
+      assert.equal(refused.filter((line) => line.includes(`"${alert}"`)).length, 1, `${alert}: ${replica.written()}`);
     }
   });
 
