@@ -20,7 +20,10 @@ const ADDRESSES: readonly (readonly [host: string | undefined, address: string])
   ['http://box.local', 'http://box.local'],
   ['https://box.local/', 'https://box.local'],
   ['https://box.local:8443/ollama', 'https://box.local:8443'],
-  ['box.local:99999', USUAL],
+  ['box.local:99999', 'http://box.local:11434'],
+  ['::', 'http://[::1]:11434'],
+  ['::1', 'http://[::1]:11434'],
+  ["' box.local '", 'http://box.local:11434'],
   ['user:word@box.local', USUAL],
   ['a b', USUAL],
 ];

@@ -108,7 +108,7 @@ export class NextEditView implements vscode.Disposable {
     if (before?.edit !== presented?.edit || before?.target.kind !== presented?.target.kind) this.#changed.fire();
   }
 
-  /** Tab. It has its usual effect if the edit was not on screen long enough, or the cursor is in leading white space. */
+  /** Tab. It has its usual effect if the edit was not on screen long enough or has gone, or in leading white space. */
   async tab(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (this.#isArmed() && (await this.go())) return;

@@ -12,12 +12,14 @@ import { labelOf } from './usage-series.ts';
 interface GroupTableProps {
   readonly answer: UsageAnswer;
   readonly title: string;
+  /** The prices of models may be read. */
+  readonly priced: boolean;
 }
 
 /** The sums of each group, and of all. The CSV is that of `svc usage`. */
 export function GroupTable(props: GroupTableProps) {
   const { by, groups } = props.answer;
-  const free = by.join() === 'model' && groups.some(isFree);
+  const free = props.priced && by.join() === 'model' && groups.some(isFree);
   return free ? <GroupsWithPrices {...props} /> : <Groups {...props} isUnpriced={() => false} />;
 }
 
