@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { SHOWN } from '../host/failure-report.ts';
-import { ROOT, type Selection, type Suite, titles } from './suites.ts';
+import { groups, ROOT, type Selection, type Suite } from './suites.ts';
 
 const COUNTS = join(ROOT, 'out', 'counts');
 /** The last lines of a step that failed without a list of its failed tests. */
@@ -54,9 +54,8 @@ export function suiteStep(suite: Suite, selection?: Omit<Selection, 'suite'>): S
   const { name, mocha } = suite;
   const grep = selection?.grep;
   if (mocha === undefined) {
-    const groups = selection?.files.map((file) => titles(file)[0] ?? '') ?? [];
     const title = grep ?? '';
-    const env = selection === undefined ? {} : { SVC_SUITES: groupPattern(groups, title) };
+    const env = selection === undefined ? {} : { SVC_SUITES: groupPattern(selection.files.flatMap(groups), title) };
     return { name, file: process.execPath, args: ['test/host/run-suites.ts'], env, counted: true };
   }
   const reporter = ['--reporter', join(ROOT, 'test', 'run', 'reporter.ts')];
@@ -73,9 +72,9 @@ export function suiteStep(suite: Suite, selection?: Omit<Selection, 'suite'>): S
 }
 
 /** A regular expression for full titles: one of the groups first, the text somewhere after. */
-function groupPattern(groups: readonly string[], text: string): string {
+function groupPattern(outer: readonly string[], text: string): string {
   const literal = (part: string) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  return `^(?:${groups.map(literal).join('|')}).*${literal(text)}`;
+  return `^(?:${outer.map(literal).join('|')}).*${literal(text)}`;
 }
 
 /** @param print called with each line, with the step's name before it because others run beside it. */

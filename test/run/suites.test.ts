@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { suiteStep } from './steps.ts';
-import { FAST_SUITE, filesOf, LANES, ROOT, select } from './suites.ts';
+import { FAST_SUITE, filesOf, groups, LANES, ROOT, select } from './suites.ts';
 
 describe('npm test', () => {
   const suites = LANES.flat();
@@ -49,5 +49,9 @@ describe('npm test', () => {
     const pattern = new RegExp(env?.SVC_SUITES ?? assert.fail());
     assert.match('models and commands in VS Code lists its models', pattern);
     assert.doesNotMatch('chat tools in VS Code reads a file', pattern);
+    assert.deepEqual(groups('test/host/suites/next-edit.suite.ts'), [
+      'accepted next edits',
+      'quick fixes as next edits',
+    ]);
   });
 });

@@ -153,8 +153,18 @@ export function select(patterns: readonly string[], grep?: string): readonly Sel
 }
 
 /** Titles of the groups and tests in a file, as they are written in the source. */
-export function titles(file: string): readonly string[] {
+function titles(file: string): readonly string[] {
+  return titlesAfter(file, /\b(?:describe|it)/);
+}
+
+/** Titles of the groups that are in no other one. */
+export function groups(file: string): readonly string[] {
+  return titlesAfter(file, /^describe/);
+}
+
+function titlesAfter(file: string, { source }: RegExp): readonly string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const calls = text.matchAll(/\b(?:describe|it)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`)/g);
+  const title = /\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`)/;
+  const calls = text.matchAll(new RegExp(`(?:${source})${title.source}`, 'gm'));
   return [...calls].map(([, single, double, template]) => (single ?? double ?? template ?? '').replaceAll('\\', ''));
 }

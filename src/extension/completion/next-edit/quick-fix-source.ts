@@ -9,22 +9,31 @@ const LATE_MS = 10_000;
 const SETTLED_MS = 300;
 /** Errors for which fixes are requested. */
 const MAX_ERRORS = 3;
+/** Requests for the fixes of an error, if VS Code cancels them. */
+const MAX_TRIES = 5;
 
 type Found = Omit<NextEdit, 'id' | 'following'>;
+
+/** The errors of a document before its changes. */
+interface ErrorsBefore {
+  readonly errors: ReadonlySet<string>;
+  /** A `find` has compared them with those after the changes: the next change begins anew. */
+  compared: boolean;
+}
 
 /** Preferred quick fixes of errors that the last edit caused, such as a missing import. */
 export class QuickFixSource implements NextEditSource, vscode.Disposable {
   readonly origin = 'quick-fix';
-  /** The errors of documents before their changes since the last `find`. */
-  readonly #before = new Map<string, ReadonlySet<string>>();
+  readonly #before = new Map<string, ErrorsBefore>();
   readonly #watch: vscode.Disposable;
 
   constructor() {
     this.#watch = vscode.Disposable.from(
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         const uri = document.uri.toString();
-        if (contentChanges.length === 0 || this.#before.has(uri)) return;
-        this.#before.set(uri, new Set(errorsOf(document).map((error) => describe(document, error))));
+        if (contentChanges.length === 0 || this.#before.get(uri)?.compared === false) return;
+        const errors = new Set(errorsOf(document).map((error) => describe(document, error)));
+        this.#before.set(uri, { errors, compared: false });
       }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#before.delete(uri.toString())),
     );
@@ -40,10 +49,9 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
     const before = this.#before.get(uri);
     if (document === undefined || before === undefined) return [];
     const { version } = document;
-    const findCaused = () => errorsOf(document).filter((error) => isCaused(document, error, edit, before));
+    const findCaused = () => errorsOf(document).filter((error) => isCaused(document, error, edit, before.errors));
     await reported(document.uri, () => findCaused().length > 0, signal);
     if (signal.aborted) return [];
-    this.#before.delete(uri);
     const caused = findCaused().slice(0, MAX_ERRORS);
     const found: Found[] = [];
     for (const error of caused) {
@@ -51,12 +59,16 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
       if (signal.aborted || document.version !== version) return [];
       if (fix && !found.some((each) => JSON.stringify(each) === JSON.stringify(fix))) found.push(fix);
     }
+    before.compared = true;
     return found;
   }
 }
 
-function errorsOf({ uri }: vscode.TextDocument): readonly vscode.Diagnostic[] {
-  return vscode.languages.getDiagnostics(uri).filter(({ severity }) => severity === vscode.DiagnosticSeverity.Error);
+/** Without those of lines that were removed. */
+function errorsOf({ uri, lineCount }: vscode.TextDocument): readonly vscode.Diagnostic[] {
+  return vscode.languages
+    .getDiagnostics(uri)
+    .filter(({ severity, range }) => severity === vscode.DiagnosticSeverity.Error && range.start.line < lineCount);
 }
 
 /** The same before and after lines above were added. */
@@ -99,18 +111,23 @@ export async function preferredFix(
   document: vscode.TextDocument,
   error: vscode.Diagnostic,
 ): Promise<Found | undefined> {
-  const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-    'vscode.executeCodeActionProvider',
-    document.uri,
-    error.range,
-    vscode.CodeActionKind.QuickFix.value,
-    10,
-  );
+  const actions = await quickFixes(document.uri, error.range);
   // The command does not return the diagnostics of an action.
   const preferred = actions.filter(({ isPreferred, edit }) => isPreferred === true && edit !== undefined);
   // Two preferred fixes are a choice that is left to the user.
   const [fix] = preferred;
   return fix?.edit === undefined || preferred.length > 1 ? undefined : toNextEdit(document, fix.title, fix.edit);
+}
+
+/** VS Code cancels the request whenever an extension registers a provider, and does not repeat it. */
+async function quickFixes(uri: vscode.Uri, range: vscode.Range, tries = MAX_TRIES): Promise<vscode.CodeAction[]> {
+  try {
+    const { value } = vscode.CodeActionKind.QuickFix;
+    return await vscode.commands.executeCommand('vscode.executeCodeActionProvider', uri, range, value, 10);
+  } catch (thrown) {
+    if (tries <= 1 || !(thrown instanceof Error) || thrown.name !== 'Canceled') throw thrown;
+    return quickFixes(uri, range, tries - 1);
+  }
 }
 
 /** Undefined: the fix changes another document, or does more than to replace text. */
