@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { addEvidence, describeRequests } from '../host/failure-report.ts';
+import { addEvidence, describeRequests, reportFailure } from '../host/failure-report.ts';
 import { inPage } from '../host/person.ts';
 import { came, LOOK_AGAIN, OPENS_WITHIN_MS, openFile } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
@@ -123,13 +123,22 @@ export async function clear(each: CompletionHarness): Promise<void> {
   await closeEditor(each.page);
 }
 
+const CLOSES_WITHIN_MS = 60_000;
+
 /** Waits until its tab is closed and the editor below has the focus: a late focus change would close Quick Open. */
 async function closeEditor(page: Page): Promise<void> {
   const open = await page.locator('.tab').count();
   const limit = { ...LOOK_AGAIN, timeout: OPENS_WITHIN_MS };
   const closed = (before: number) => document.querySelectorAll('.tab').length < before;
-  do await page.keyboard.press(CLOSE_KEY);
-  while (!(await came(page.waitForFunction(closed, open, limit))));
+  const end = Date.now() + CLOSES_WITHIN_MS;
+  do {
+    if (Date.now() > end) {
+      // A hook that fails is not reported otherwise.
+      await reportFailure('an editor that does not close');
+      throw new Error('The editor did not close.');
+    }
+    await page.keyboard.press(CLOSE_KEY);
+  } while (!(await came(page.waitForFunction(closed, open, limit))));
   // A slow machine may have closed another one too.
   await page.locator('.editor-instance .monaco-editor.focused, .editor-group-container.empty').first().waitFor();
 }

@@ -149,6 +149,26 @@ describe('settings of completions', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
+  /** An editor that was just opened has the focus later, and nothing is copied before. */
+  async function copy(): Promise<void> {
+    let copied = false;
+    const watch = vscode.languages.registerDocumentPasteEditProvider(
+      { language },
+      {
+        prepareDocumentPaste: () => {
+          copied = true;
+        },
+      },
+      { copyMimeTypes: ['text/plain'], providedPasteEditKinds: [] },
+    );
+    await waitUntil(
+      'a copied text',
+      () => run('editor.action.clipboardCopyAction'),
+      () => copied,
+    );
+    watch.dispose();
+  }
+
   it('setting context: selects the context in the prompt', async () => {
     const rest = (word: string) => Array.from({ length: 40 }, (_, at) => `${word}${at}`).join(' ');
     await vscode.workspace.openTextDocument(await file('tab.go', 'tabbed apple banana cherry walnut'));
@@ -166,7 +186,7 @@ describe('settings of completions', () => {
     const lines = Array.from({ length: 60 }, (_, at) => `grape${at}`);
     const copied = await edit('', { uri: await file('copied.go', ['carried', ...lines].join('\n')) });
     copied.selection = new vscode.Selection(0, 0, 0, 7);
-    await run('editor.action.clipboardCopyAction');
+    await copy();
     copied.selection = new vscode.Selection(50, 0, 50, 0);
     const places = Array.from({ length: 400 }, (_, at) => `apple banana cherry walnut${at} = `);
     const uri = await file('main.go', ['import fruits from x', ...places].join('\n'));

@@ -56,7 +56,8 @@ describe('completions in VS Code', () => {
         },
       },
     );
-    const { document } = await edit('const a =');
+    // Not an untitled document: the next one may get its name and text while it is being closed.
+    const { document } = await edit('', { uri: await writeFile('next.ts', 'const a =') });
     await run('type', { text: ' ' });
     await accepted(document, 'const a = answer();');
     const { version } = document;
