@@ -17,8 +17,8 @@ type Found = Omit<NextEdit, 'id' | 'following'>;
 /** The errors of a document before its changes. */
 interface ErrorsBefore {
   readonly errors: ReadonlySet<string>;
-  /** A `find` has compared them with those after the changes: the next change begins anew. */
-  compared: boolean;
+  /** What a search has found after the changes. The next change begins anew. */
+  found?: readonly Found[];
 }
 
 /** Preferred quick fixes of errors that the last edit caused, such as a missing import. */
@@ -31,9 +31,10 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
     this.#watch = vscode.Disposable.from(
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         const uri = document.uri.toString();
-        if (contentChanges.length === 0 || this.#before.get(uri)?.compared === false) return;
+        const known = this.#before.get(uri);
+        if (contentChanges.length === 0 || (known !== undefined && known.found === undefined)) return;
         const errors = new Set(errorsOf(document).map((error) => describe(document, error)));
-        this.#before.set(uri, { errors, compared: false });
+        this.#before.set(uri, { errors });
       }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#before.delete(uri.toString())),
     );
@@ -48,6 +49,8 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
     const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
     const before = this.#before.get(uri);
     if (document === undefined || before === undefined) return [];
+    // The cursor moved. A model is asked only after this.
+    if (before.found !== undefined) return before.found;
     const { version } = document;
     const findCaused = () => errorsOf(document).filter((error) => isCaused(document, error, edit, before.errors));
     await reported(document.uri, () => findCaused().length > 0, signal);
@@ -59,7 +62,7 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
       if (signal.aborted || document.version !== version) return [];
       if (fix && !found.some((each) => JSON.stringify(each) === JSON.stringify(fix))) found.push(fix);
     }
-    before.compared = true;
+    before.found = found;
     return found;
   }
 }
