@@ -10,6 +10,7 @@ import { diagramScript } from '../../scripts/diagram-script.ts';
 import { writeIconFont } from '../../scripts/icon-font.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
+import { type PageDocument, pageDocument } from '../../src/extension/pages/page-document.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
@@ -44,6 +45,8 @@ export interface OpenOptions {
   readonly reducedMotion?: boolean;
   /** One of those in l10n/; absent: English. */
   readonly language?: 'de';
+  /** What the user does before the style sheets and the script of the page are loaded. */
+  readonly early?: (page: Page) => Promise<unknown>;
 }
 
 export interface Panel {
@@ -114,20 +117,23 @@ function serve(folder: string, strangers: string[]): Server {
 }
 
 function html(query: URLSearchParams): string {
-  const policy = query.has('open')
-    ? ''
-    : `<meta http-equiv="Content-Security-Policy" content="${contentPolicy('n0nce', "'self'")}">`;
+  const nonce = 'n0nce';
   const language = query.get('language') ?? 'en';
-  const words = wordsOf(language).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  return `<!DOCTYPE html><html lang="${language}"><head><meta charset="UTF-8">${policy}
-    <meta name="words" content="${words}"><title>Svc Chat</title>
-    <link rel="stylesheet" href="/codicon.css"><link rel="stylesheet" href="/chat.css"></head>
-    <body class="${query.get('class') ?? ''}"><script type="module" nonce="n0nce" src="/chat.js"></script></body></html>`;
+  return pageDocument({
+    language,
+    policy: query.has('open') ? undefined : contentPolicy(nonce, "'self'"),
+    nonce,
+    words: wordsOf(language),
+    title: 'Svc Chat',
+    script: '/chat.js',
+    styles: ['/codicon.css', '/chat.css'],
+    field: { label: 'Message', placeholder: 'Ask about your code' },
+  }).replace('<body>', `<body class="${query.get('class') ?? ''}">`);
 }
 
 /** As the host puts them into the page. */
-function wordsOf(language: string): string {
-  return language === 'en' ? '{}' : readFileSync(join(ROOT, 'l10n', `bundle.l10n.${language}.json`), 'utf8');
+function wordsOf(language: string): PageDocument['words'] {
+  return language === 'en' ? {} : JSON.parse(readFileSync(join(ROOT, 'l10n', `bundle.l10n.${language}.json`), 'utf8'));
 }
 
 interface Served {
@@ -176,7 +182,10 @@ async function openPanel({ browser, url, script }: Served, options: OpenOptions)
   );
   const query = new URLSearchParams({ class: THEMES[theme].className, language: options.language ?? 'en' });
   if (options.policy === false) query.set('open', '');
+  const files = options.early && (await holdFiles(page));
   await page.goto(`${url}/panel.html?${query}`);
+  await options.early?.(page);
+  files?.release();
   await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
   return {
     page,
@@ -191,6 +200,16 @@ async function openPanel({ browser, url, script }: Served, options: OpenOptions)
       ),
     close: () => context.close(),
   };
+}
+
+/** Holds back what the page loads after itself. */
+async function holdFiles(page: Page): Promise<{ release(): void }> {
+  const released = Promise.withResolvers<void>();
+  await page.route(/\.(?:css|js)$/, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  return { release: () => released.resolve() };
 }
 
 declare function loadDiagramScript(): Promise<void>;

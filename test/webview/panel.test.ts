@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import type { Patch } from '../../src/chat/transcript.ts';
 import type { CompletionItem, ToPage } from '../../src/protocol/chat/page-messages.ts';
 import { inElement, inPage, scrollUp, tabTo, typeInto } from '../host/person.ts';
@@ -316,6 +317,81 @@ describe('chat page', () => {
         (await fresh.sentMessages('send')).map(({ text }) => text),
         ['typed early'],
       );
+      await fresh.close();
+    });
+
+    /** The user acts in a page of which the script has not run. */
+    const openEarly = (early: (page: Page) => Promise<unknown>) =>
+      host.open({
+        early: async (page) => {
+          await inPage(page, 'the focus of a window is that of VS Code', () =>
+            window.dispatchEvent(new Event('focus')),
+          );
+          await early(page);
+        },
+      });
+    const sentTexts = async (fresh: Panel) => (await fresh.sentMessages('send')).map(({ text }) => text);
+
+    it('composer: goes on where the caret is in text that is typed before the script of the page runs', async () => {
+      const fresh = await openEarly(async (page) => {
+        await page.keyboard.type('one three');
+        await page.keyboard.press('Shift+Enter');
+        await page.keyboard.type('four');
+        for (let left = 0; left < 'three four'.length; left += 1) await page.keyboard.press('ArrowLeft');
+      });
+      await fresh.page.keyboard.type('two ');
+      await fresh.tell({ type: 'draft', text: 'A draft, ', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      const area = fresh.page.locator('.composer textarea');
+      assert.equal(await area.inputValue(), 'A draft, one two three\nfour');
+      assert.equal((await fresh.sentMessages('draft')).at(-1)?.text, 'A draft, one two three\nfour');
+      assert.equal(await fresh.page.locator('textarea').count(), 1);
+      assert.deepEqual(await sentTexts(fresh), []);
+      await fresh.close();
+    });
+
+    it('composer: sends a message that is sent before the script of the page runs, but not if it is changed', async () => {
+      const enter = (text: string, more: string) => async (page: Page) => {
+        await page.keyboard.type(text);
+        await page.keyboard.press('Enter');
+        await page.keyboard.type(more);
+      };
+      for (const [more, sent] of [
+        ['', ['typed early']],
+        [', and more', []],
+      ] as const) {
+        const fresh = await openEarly(enter('typed early', more));
+        assert.deepEqual(await sentTexts(fresh), []);
+        await fresh.tell({ type: 'draft', text: '', attachments: [] }, SET, snapshot(transcriptOf(user)));
+        assert.deepEqual(await sentTexts(fresh), sent);
+        await fresh.close();
+      }
+    });
+
+    it('composer: an input method goes on composing when the script of the page begins to run', async () => {
+      const compose = async (page: Page, text: string) => {
+        const session = await page.context().newCDPSession(page);
+        await session.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+      };
+      const fresh = await openEarly((page) => compose(page, 'にほ'));
+      await compose(fresh.page, 'にほん');
+      await fresh.page.keyboard.insertText('日本');
+      await fresh.tell({ type: 'draft', text: '', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      assert.equal(await fresh.page.locator('.composer textarea').inputValue(), '日本');
+      await fresh.close();
+    });
+
+    it('composer: is not seen before the style sheets and the script of the page are loaded', async () => {
+      const fresh = await openEarly(async (page) => {
+        const seen = await inElement(page.locator('textarea'), 'the style is compared', (area) =>
+          getComputedStyle(area.parentElement ?? area).getPropertyValue('opacity'),
+        );
+        assert.equal(seen, '0');
+      });
+      await fresh.tell({ type: 'draft', text: '', attachments: [] }, SET, snapshot(transcriptOf(user)));
+      const seen = await inElement(fresh.page.locator('.composer'), 'the style is compared', (composer) =>
+        getComputedStyle(composer).getPropertyValue('opacity'),
+      );
+      assert.equal(seen, '1');
       await fresh.close();
     });
 

@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { writeIconFont } from '../../scripts/icon-font.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
+import { type PageDocument, pageDocument } from '../../src/extension/pages/page-document.ts';
 import type { ToDialog } from '../../src/protocol/provider-dialog.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
@@ -22,7 +23,7 @@ export interface DialogOptions {
   readonly width?: number;
   readonly height?: number;
   readonly forcedColors?: boolean;
-  readonly words?: Readonly<Record<string, unknown>>;
+  readonly words?: PageDocument['words'];
 }
 
 export interface Dialog {
@@ -48,7 +49,7 @@ export async function startDialogHost() {
     jsxImportSource: 'preact',
     logLevel: 'warning',
   });
-  let words = '{}';
+  let words: PageDocument['words'] = {};
   writeIconFont(ROOT, folder);
   const server = serve(folder, () => words);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,7 +57,7 @@ export async function startDialogHost() {
   const browser = await launchChromium();
   return {
     open: (options: DialogOptions = {}) => {
-      words = JSON.stringify(options.words ?? {});
+      words = options.words ?? {};
       return openDialog(browser, `http://127.0.0.1:${port}`, options);
     },
     close: async () => {
@@ -68,7 +69,7 @@ export async function startDialogHost() {
   };
 }
 
-function serve(folder: string, words: () => string) {
+function serve(folder: string, words: () => PageDocument['words']) {
   const files: Readonly<Record<string, string>> = {
     '/provider.css': join(ROOT, 'src/webview/provider/provider.css'),
   };
@@ -83,13 +84,18 @@ function serve(folder: string, words: () => string) {
   });
 }
 
-function html(query: URLSearchParams, bundle: string): string {
-  const words = bundle.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  return `<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8">
-    <meta http-equiv="Content-Security-Policy" content="${contentPolicy('n0nce', "'self'")}">
-    <meta name="words" content="${words}"><title>Add Custom Provider</title>
-    <link rel="stylesheet" href="/codicon.css"><link rel="stylesheet" href="/provider.css"></head>
-    <body class="${query.get('class') ?? ''}"><script type="module" nonce="n0nce" src="/provider.js"></script></body></html>`;
+function html(query: URLSearchParams, words: PageDocument['words']): string {
+  const nonce = 'n0nce';
+  return pageDocument({
+    language: 'en',
+    policy: contentPolicy(nonce, "'self'"),
+    nonce,
+    words,
+    title: 'Add Custom Provider',
+    script: '/provider.js',
+    styles: ['/codicon.css', '/provider.css'],
+    field: undefined,
+  }).replace('<body>', `<body class="${query.get('class') ?? ''}">`);
 }
 
 async function openDialog(browser: Browser, url: string, options: DialogOptions): Promise<Dialog> {

@@ -61,7 +61,7 @@ export interface SurfaceOwner {
 
 /** Text that the user types before a page is ready. */
 export interface EarlyText {
-  /** Called when the page is loaded. Resolves when it may have the focus. False: that is elsewhere and stays there. */
+  /** Called when the page is ready. Resolves when it may have the focus. False: that is elsewhere and stays there. */
   handOver(): Promise<boolean>;
   /** Ends it, and returns what was typed. */
   take(): string;
@@ -90,7 +90,6 @@ export class Surface implements TopicPage {
   #visible = true;
   #focusWanted = false;
   #early: EarlyText | undefined;
-  readonly #loaded = Promise.withResolvers<void>();
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
@@ -164,7 +163,6 @@ export class Surface implements TopicPage {
   }
 
   async #handOver(early: EarlyText): Promise<void> {
-    await this.#loaded.promise;
     this.#focusWanted = await early.handOver();
     this.#takeEarly();
   }
@@ -241,8 +239,6 @@ export class Surface implements TopicPage {
     switch (message.type) {
       case 'ready':
         return this.#start();
-      case 'loaded':
-        return this.#loaded.resolve();
       case 'resync':
         return this.#feed.snapshot();
       case 'focused':

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import * as vscode from 'vscode';
 import { contentPolicy } from './content-policy.ts';
+import { type FirstField, pageDocument } from './page-document.ts';
 
 export interface WebviewPage {
   /** File name in dist/webview without `.js`. */
@@ -10,6 +11,7 @@ export interface WebviewPage {
   readonly title: string;
   /** Style sheets in dist/webview. */
   readonly styles: readonly string[];
+  readonly field?: FirstField;
 }
 
 /** Options of all our webviews: only their own scripts and styles. The extension host does all network access. */
@@ -32,24 +34,14 @@ export function webviewHtml(webview: vscode.Webview, extension: vscode.Uri, page
   const nonce = randomBytes(24).toString('base64url');
   const root = vscode.Uri.joinPath(extension, 'dist', 'webview');
   const uri = (file: string) => webview.asWebviewUri(vscode.Uri.joinPath(root, file)).toString();
-  const styles = page.styles.map((file) => `<link rel="stylesheet" href="${uri(file)}">`).join('\n  ');
-  const words = escapeAttribute(JSON.stringify(vscode.l10n.bundle ?? {}));
-  return `<!DOCTYPE html>
-<html lang="${escapeAttribute(vscode.env.language)}">
-<head>
-  <meta charset="UTF-8">
-  <meta http-equiv="Content-Security-Policy" content="${contentPolicy(nonce, webview.cspSource)}">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="words" content="${words}">
-  <title>${escapeAttribute(page.title)}</title>
-  ${styles}
-</head>
-<body>
-  <script type="module" nonce="${nonce}" src="${uri(`${page.script}.js`)}"></script>
-</body>
-</html>`;
-}
-
-function escapeAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return pageDocument({
+    language: vscode.env.language,
+    policy: contentPolicy(nonce, webview.cspSource),
+    nonce,
+    words: vscode.l10n.bundle ?? {},
+    title: page.title,
+    script: uri(`${page.script}.js`),
+    styles: page.styles.map(uri),
+    field: page.field,
+  });
 }

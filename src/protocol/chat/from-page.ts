@@ -11,7 +11,6 @@ const id = text.min(1);
 const plain = z.object({
   type: z.enum([
     'resync',
-    'loaded',
     'focused',
     'left',
     'stop',

@@ -83,6 +83,20 @@ function listenForDrops(link: ChatHost, state: ConversationState): void {
   });
 }
 
+/**
+ * Makes the first field of the page (`page-document.ts`), into which the user may have typed, the input of the composer:
+ * Preact takes the element over without its attributes, so that the caret and a composition stay.
+ */
+function takeFirstField({ draft, early }: ConversationState): void {
+  const field = document.querySelector('textarea');
+  if (!field) return;
+  window.onfocus = null;
+  field.onkeydown = null;
+  draft.value = field.value;
+  early.text = field.value;
+  early.send = field.dataset.entered === field.value;
+}
+
 const link = connectToChat();
 const state = new ConversationState(() => link.post({ type: 'resync' }));
 link.listen((message) => state.receive(message));
@@ -100,11 +114,10 @@ state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, ans
 listenForClicks(link);
 listenForDrops(link, state);
 guardMessageKeys();
+takeFirstField(state);
 const typed = new TypedTexts(link, () => state.session.value);
 render(<Page panel={{ link, state, drawing: new DrawLater(), paths, typed }} />, document.body);
 const { session } = link.memory;
 link.post({ type: 'ready', ...defined({ session }) });
-// VS Code gives the focus to the page at this event, if its frame has it: `focused` is sent before.
-window.addEventListener('load', () => setTimeout(() => link.post({ type: 'loaded' })));
 // Runs while the host reads the conversation.
 warmUp();

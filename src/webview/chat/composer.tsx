@@ -13,11 +13,10 @@ export function Composer() {
   const { link, state } = usePanel();
   const input = useRef<HTMLTextAreaElement>(null);
   const ready = state.ready.value;
-  const early = useRef<{ readonly text: string; readonly send?: true }>({ text: '' });
   const write = (text: string) => {
     state.draft.value = text;
     if (ready) link.post({ type: 'draft', text });
-    else early.current = { text };
+    else Object.assign(state.early, { text, send: false });
   };
   const menu = useCompletion(input, write);
   const recall = useRecall(input, write);
@@ -56,7 +55,7 @@ export function Composer() {
   };
   // Text that was typed before the conversation arrived. A message that would also contain a stored draft is not sent.
   useLayoutEffect(() => {
-    const { text, send: sends } = early.current;
+    const { text, send: sends } = state.early;
     if (!ready || text === '') return;
     link.post({ type: 'draft', text: draft });
     if (sends && draft === text) send();
@@ -71,7 +70,7 @@ export function Composer() {
     if (!isSubmit(event)) return;
     event.preventDefault();
     if (ready) send();
-    else early.current = { ...early.current, send: true };
+    else state.early.send = true;
   };
 
   return (

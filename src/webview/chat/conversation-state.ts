@@ -41,6 +41,8 @@ export class ConversationState {
   readonly history = signal(false);
   readonly attachments = signal<readonly Attachment[]>([]);
   readonly draft = signal('');
+  /** What is typed before the first snapshot. `send`: Enter was pressed after it. */
+  readonly early = { text: '', send: false };
   readonly contextChips = signal<readonly ContextChip[]>([]);
   /** The next message asks for a plan. */
   readonly planning = signal(false);
@@ -51,9 +53,9 @@ export class ConversationState {
     query: 0,
     items: [],
   });
-  /** The last answer to `check-paths`. */
   /** The script of the frame in which diagrams are drawn, after it was requested. */
   readonly diagramScript = signal<string | undefined>(undefined);
+  /** The last answer to `check-paths`. */
   readonly foundPaths = signal<Extract<ToPage, { type: 'paths' }> | undefined>(undefined);
   /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
