@@ -73,7 +73,7 @@ describe('settings and surroundings of next edits', () => {
 
   it('next edits: are stated by the status bar item', async () => {
     await at.rename('status.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.page.locator(`${STATUS}[aria-label*="Next edit: rename to userId"]`).waitFor();
   });
 
@@ -90,7 +90,7 @@ describe('settings and surroundings of next edits', () => {
 
   it('next edits: leave Tab to the ghost text of another extension', async () => {
     await at.rename('other.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('End');
     await at.type(' // ');
     await at.shows('of the toy');
@@ -104,7 +104,7 @@ describe('settings and surroundings of next edits', () => {
     const snippets = { Pair: { prefix: 'pair', body: '${1:one} ${2:two}' } };
     writeFileSync(join(at.vscode.workspace, '.vscode', 'toy.code-snippets'), JSON.stringify(snippets));
     await at.rename('snippet.toy', `${RENAME}\n`, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('ControlOrMeta+End');
     const row = at.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'Pair' });
     // A list that was opened before VS Code has read the file lacks it.

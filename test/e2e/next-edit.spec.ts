@@ -147,7 +147,7 @@ describe('next edits', () => {
       document.addEventListener('keydown', pressed, true);
     });
     await at.rename('early.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('Tab');
     const times = await inPage(at.page, 'times are measured in the page', () =>
       Reflect.get(globalThis, 'nextEditTimes'),
@@ -194,11 +194,11 @@ describe('next edits', () => {
 
   it('next edits: are not shown with a selection or several cursors, where Tab does what it always does', async () => {
     await at.rename('select.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('Shift+ArrowRight');
     await at.plain();
     await at.press('ArrowLeft');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('Control+Shift+ArrowDown', 'Shift+Alt+ArrowDown');
     await at.press('Control+Alt+ArrowDown');
     await at.plain();
@@ -208,7 +208,7 @@ describe('next edits', () => {
 
   it('next edits: leave Tab to an open list', async () => {
     await at.rename('list.toy', `${RENAME}userIdentity\n`, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.armed();
     await at.press('Control+Space');
     await at.page.locator('.suggest-widget.visible .monaco-list-row.focused').waitFor();
@@ -219,7 +219,7 @@ describe('next edits', () => {
 
   it('next edits: give way to ghost text', async () => {
     await at.rename('ghost.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     const late = Promise.withResolvers<void>();
     at.answer = [late.promise, 'alpha(beta)'];
     await at.press('End');
@@ -233,7 +233,7 @@ describe('next edits', () => {
 
   it('next edits: go with one Escape, and do not return while their lines are unchanged', async () => {
     await at.rename('escape.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.press('Escape');
     await at.plain();
     await at.press('ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp');
@@ -245,7 +245,7 @@ describe('next edits', () => {
 
   it('next edits: are not offered after undo, until the next change', async () => {
     await at.rename('undo.toy', RENAME, 'userId');
-    await at.attached('Tab:');
+    await at.attached('Tab: rename to userId');
     await at.armed();
     await at.press('Tab');
     await at.plain();
@@ -256,11 +256,11 @@ describe('next edits', () => {
 
   it('next edits: get shorter while the user makes them, and move with changes elsewhere', async () => {
     await at.rename('shorter.toy', RENAME, 'userId');
-    await at.attached('(3 places)');
+    await at.attached('userId (3 places)');
     await at.press('ArrowDown', 'ControlOrMeta+ArrowLeft', 'ControlOrMeta+ArrowLeft');
     await at.press('Home', 'ControlOrMeta+ArrowRight', 'ControlOrMeta+ArrowRight');
     await at.press('ArrowDown', 'ArrowDown', 'Enter');
-    await at.attached('(3 places)');
+    await at.attached('userId (3 places)');
     await at.press('ControlOrMeta+Home', 'End', 'Enter');
     await at.draws(true, true, 'print([-userName-]{+userId+})');
   });

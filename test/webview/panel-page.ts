@@ -55,6 +55,8 @@ export interface Panel {
   tell(...messages: readonly ToPage[]): Promise<void>;
   /** Messages of one type that the page sent to its host. */
   sentMessages(type: string): Promise<readonly Record<string, unknown>[]>;
+  /** As VS Code does with a page that it has discarded. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -186,9 +188,15 @@ async function openPanel({ browser, url, script }: Served, options: OpenOptions)
   await page.goto(`${url}/panel.html?${query}`);
   await options.early?.(page);
   files?.release();
-  await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
+  const started = () =>
+    page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
+  await started();
   return {
     page,
+    reload: async () => {
+      await page.reload();
+      await started();
+    },
     tell: (...messages) => tell(page, ...messages),
     sentMessages: (type) =>
       inPage(

@@ -626,7 +626,7 @@ describe('chat page', () => {
       await page.locator('.message.user').hover();
       await page.getByRole('button', { name: 'Edit message' }).click();
       await typeInto(box, 'Name it better.');
-      await page.reload();
+      await panel.reload();
       await begin(STATES.branch);
       assert.equal(await box.inputValue(), 'Name it better.');
       assert.equal(await page.getByRole('button', { name: 'Plan' }).getAttribute('aria-pressed'), 'true');

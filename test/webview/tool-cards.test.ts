@@ -227,7 +227,7 @@ describe('tool cards of the chat page', () => {
     await typeInto(box('Command').first(), 'rm -r build/tmp');
     await typeInto(box('Reason for denying').last(), 'Not now.');
     await typeInto(box('Your answer'), 'vitest');
-    await panel.page.reload();
+    await panel.reload();
     await begin();
     assert.equal(await box('Command').first().inputValue(), 'rm -r build/tmp');
     assert.equal(await box('Reason for denying').last().inputValue(), 'Not now.');

@@ -72,8 +72,12 @@ export interface NextEditEngine extends Disposable {
   ghostTextShown(shown: boolean): void;
   /** The user accepts: called before the front end changes the document. The next edit of the chain becomes `current`. */
   accepted(edit: NextEdit): void;
-  /** The user refused it: neither this edit nor another one for the same lines is offered until they have changed. */
-  rejected(edit: NextEdit): void;
+  /**
+   * The user refused it: neither this edit nor another one for the same lines is offered until they have changed.
+   *
+   * @param edit undefined: it went while the key was on its way. Nothing is offered until the next change.
+   */
+  rejected(edit: NextEdit | undefined): void;
   /** The user asks for an edit now, by a command. Also asks models that are asked by hand only. */
   request(document: DocumentText, position: Position): Promise<void>;
 }

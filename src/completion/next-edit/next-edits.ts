@@ -86,8 +86,8 @@ export class NextEdits implements NextEditEngine {
   #cursor: Cursor | undefined;
   #quiet = false;
   #ghostText = false;
-  /** After undo or redo, until the next change. */
-  #undone = false;
+  /** After undo, redo or an Escape that found no edit, until the next change. */
+  #silent = false;
   #ignored = 0;
   /** Where the user accepted the last edit, until it is undone. */
   #lastAccepted: string | undefined;
@@ -166,8 +166,8 @@ export class NextEdits implements NextEditEngine {
     // An accepted edit changes the document in more than one step.
     if (!predicted) this.#chain.keep((edit) => edit.uri !== uri || isApplicable(edit, document));
     if (this.#cursor?.document.uri === uri) this.#cursor = { ...this.#cursor, document };
-    this.#undone = change.reason !== undefined;
-    if (this.#undone) this.#afterUndo(uri, change);
+    this.#silent = change.reason !== undefined;
+    if (this.#silent) this.#afterUndo(uri, change);
     if (predicted || this.#cursor?.document.uri === uri) this.#afterChange(change, predicted);
     this.#refresh();
   }
@@ -212,10 +212,14 @@ export class NextEdits implements NextEditEngine {
     this.#refresh();
   }
 
-  rejected(edit: NextEdit): void {
-    this.#rejections.add(edit);
+  rejected(edit: NextEdit | undefined): void {
     // Nor is anything wanted that a slower source finds.
     this.#finding?.abort();
+    if (edit === undefined) {
+      this.#silent = true;
+      return;
+    }
+    this.#rejections.add(edit);
     if (this.#chain.edits[0]?.id === edit.id) {
       for (const other of this.#chain.edits) this.#rejections.add(other);
       this.#chain.clear();
@@ -227,6 +231,7 @@ export class NextEdits implements NextEditEngine {
   async request(document: DocumentText, position: Position): Promise<void> {
     this.#tracker.open(document);
     this.#cursor = { document, position };
+    this.#silent = false;
     this.#chain.clear();
     this.#refresh();
     await this.#find(true);
@@ -268,9 +273,9 @@ export class NextEdits implements NextEditEngine {
     this.#finding?.abort();
     this.#cancelTimer?.();
     this.#lastChange = this.#clock.now();
-    if (!predicted && !this.#undone) this.#lastAccepted = undefined;
+    if (!predicted && !this.#silent) this.#lastAccepted = undefined;
     // Several carets, a formatter or a rename made it: nothing follows from it that the user would expect.
-    if (this.#undone || (change.changes.length > 1 && !predicted)) return;
+    if (this.#silent || (change.changes.length > 1 && !predicted)) return;
     if (predicted && this.#chain.length > 0) return;
     this.#schedule(predicted ? 0 : this.#rate.wait(endsInWord(change)));
   }
@@ -305,7 +310,7 @@ export class NextEdits implements NextEditEngine {
   }
 
   #mayFind(cursor: Cursor, manual: boolean): boolean {
-    return this.#isOn(cursor, manual) && (manual || (!this.#quiet && !this.#undone && this.#isRecent()));
+    return this.#isOn(cursor, manual) && (manual || (!this.#quiet && !this.#silent && this.#isRecent()));
   }
 
   #isOn({ document, position }: Cursor, manual: boolean): boolean {
@@ -370,7 +375,7 @@ export class NextEdits implements NextEditEngine {
 
   /** Updates `current`. */
   #refresh(): void {
-    const visible = !this.#quiet && !this.#ghostText && !this.#undone;
+    const visible = !this.#quiet && !this.#ghostText && !this.#silent;
     const head = visible ? this.#chain.head(this.#cursor?.document.uri) : undefined;
     const following = Math.max(0, this.#chain.length - 1);
     const shown = this.#current;

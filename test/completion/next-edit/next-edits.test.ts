@@ -155,6 +155,29 @@ describe('next edits', () => {
     assert.equal(editor.current, undefined);
   });
 
+  it('after an Escape for an edit that went meanwhile, none is offered until the next change or a request', async () => {
+    for (const escaped of [false, true]) {
+      const editor = new NextEditHarness(LOGS, { sources: [RENAME] });
+      await editor.replace('info', 'debug');
+      assert.equal(editor.shown, '3: out.info(c);');
+      const end = editor.position;
+      editor.change([{ start: end, end, text: 's' }]);
+      assert.equal(editor.current, undefined);
+      if (escaped) editor.engine.rejected(editor.current);
+      await editor.settle();
+      editor.moveTo({ line: 1, character: 0 });
+      await editor.settle();
+      assert.equal(editor.current === undefined, escaped);
+      await editor.engine.request(editor.active.document, editor.position);
+      assert.notEqual(editor.current, undefined);
+      editor.engine.dispose();
+    }
+    const editor = new NextEditHarness(LOGS, { sources: [RENAME] });
+    editor.engine.rejected(undefined);
+    await editor.replace('info', 'debug');
+    assert.equal(editor.shown, '3: out.info(c);');
+  });
+
   it('nothing is shown beside ghost text', async () => {
     const editor = await offered();
     editor.engine.ghostTextShown(true);

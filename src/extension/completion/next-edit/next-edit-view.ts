@@ -128,8 +128,7 @@ export class NextEditView implements vscode.Disposable {
   }
 
   reject(): void {
-    const { current } = this.#deps.engine;
-    if (current !== undefined) this.#deps.engine.rejected(current);
+    this.#deps.engine.rejected(this.#deps.engine.current);
   }
 
   /** True if the ghost text on screen is an edit. */
