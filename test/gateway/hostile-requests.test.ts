@@ -125,10 +125,13 @@ describe('hostile requests', () => {
   it('hostile requests: connections that send head or body bytewise are closed', async () => {
     // A body of a megabyte takes longer on a busy machine, so the other tests have the usual limits.
     const hasty = await startTestGateway({ listen: { headersTimeout: 300, requestTimeout: 600 } });
-    assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: 127.0', hasty)), 408);
-    const slow = head('POST /messages HTTP/1.1', `Authorization: Bearer ${KEY}\r\nContent-Length: 100\r\n`);
-    assert.equal(status(await raw(`${slow}{`, hasty)), 408);
-    await hasty.close();
+    try {
+      assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: 127.0', hasty)), 408);
+      const slow = head('POST /messages HTTP/1.1', `Authorization: Bearer ${KEY}\r\nContent-Length: 100\r\n`);
+      assert.equal(status(await raw(`${slow}{`, hasty)), 408);
+    } finally {
+      await hasty.close();
+    }
   });
 
   it('hostile requests: JSON nested 100,000 deep is rejected', async () => {

@@ -161,12 +161,15 @@ describe('settings of completions', () => {
       },
       { copyMimeTypes: ['text/plain'], providedPasteEditKinds: [] },
     );
-    await waitUntil(
-      'a copied text',
-      () => run('editor.action.clipboardCopyAction'),
-      () => copied,
-    );
-    watch.dispose();
+    try {
+      await waitUntil(
+        'a copied text',
+        () => run('editor.action.clipboardCopyAction'),
+        () => copied,
+      );
+    } finally {
+      watch.dispose();
+    }
   }
 
   it('setting context: selects the context in the prompt', async () => {
