@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConsoleMessage, Page, Request } from 'playwright-core';
+import type { ConsoleMessage, Frame, Page, Request } from 'playwright-core';
 
 const FAILURES = join(import.meta.dirname, '..', '..', 'out', 'failures');
 /** Number of the last lines and requests that are kept. */
@@ -41,6 +41,41 @@ export function observePage(page: Page): void {
   page.on('console', (message: ConsoleMessage) => keep(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => keep(`uncaught: ${error.stack ?? error.message}`));
   page.on('requestfailed', (request: Request) => keep(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  void page.addInitScript(recordKeys);
+}
+
+/** Runs in each frame: keeps the last keys, what became of them, and where the focus went. */
+function recordKeys(): void {
+  const kept: string[] = [];
+  Object.assign(window, { recordedKeys: kept });
+  const keep = (line: string) => {
+    kept.push(`${Math.round(performance.now())} ms: ${line}`);
+    if (kept.length > 200) kept.shift();
+  };
+  const name = (target: EventTarget | null) =>
+    target instanceof Element ? `${target.localName}.${target.className}`.slice(0, 80) : 'the window';
+  const onKey = (event: KeyboardEvent) => {
+    const modifiers = [
+      event.ctrlKey && 'Ctrl',
+      event.shiftKey && 'Shift',
+      event.altKey && 'Alt',
+      event.metaKey && 'Meta',
+    ];
+    const key = [...modifiers.filter(Boolean), event.key].join('+');
+    const place = name(event.target);
+    const composed = event.isComposing ? ', composing' : '';
+    // After the listeners of the page.
+    setTimeout(() => keep(`${key} in ${place}, ${event.defaultPrevented ? 'taken' : 'left'}${composed}`));
+  };
+  window.addEventListener('keydown', onKey, true);
+  for (const type of ['focus', 'blur']) {
+    window.addEventListener(type, ({ target }) => keep(`${type} of ${name(target)}`), true);
+  }
+}
+
+/** Runs in each frame. */
+function readKeys(): readonly string[] {
+  return Reflect.get(window, 'recordedKeys') ?? [];
 }
 
 /** Adds a source. Returns the function that removes it. */
@@ -76,6 +111,9 @@ export async function reportFailure(title: string): Promise<void> {
     write(`window-${index + 1}-console.txt`, lines.join('\n'));
     // A page that hangs or was closed must not hide the failure.
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) }).catch(() => undefined);
+    const keys = (await Promise.all(page.frames().map(describeKeys))).filter((each) => each !== '');
+    write(`window-${index + 1}-keys.txt`, keys.join('\n\n'));
+    print(`the last keys:\n${shorten(keys.join('\n'))}`);
     const described = await describeWindow(page);
     write(`window-${index + 1}.txt`, described);
     print(`${SHOWN}${title}\n${described}`);
@@ -90,6 +128,11 @@ function shorten(text: string): string {
     .filter((line) => /^\S{3}/.test(line))
     .slice(-PRINTED);
   return lines.map((line) => line.slice(0, PRINTED_WIDTH)).join('\n');
+}
+
+async function describeKeys(frame: Frame): Promise<string> {
+  const kept = await frame.evaluate(readKeys).catch(() => []);
+  return kept.length === 0 ? '' : [frame.url().slice(0, 200), ...kept].join('\n');
 }
 
 /** What a person sees first in a window that does not go on: the focus, and what lies over the rest. */
