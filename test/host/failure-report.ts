@@ -64,8 +64,10 @@ function recordKeys(): void {
     const key = [...modifiers.filter(Boolean), event.key].join('+');
     const place = name(event.target);
     const composed = event.isComposing ? ', composing' : '';
+    // It takes Tab, Enter and Escape.
+    const list = document.querySelector('.suggest-widget.visible') ? ', with a list of suggestions' : '';
     // After the listeners of the page.
-    setTimeout(() => keep(`${key} in ${place}, ${event.defaultPrevented ? 'taken' : 'left'}${composed}`));
+    setTimeout(() => keep(`${key} in ${place}, ${event.defaultPrevented ? 'taken' : 'left'}${composed}${list}`));
   };
   window.addEventListener('keydown', onKey, true);
   for (const type of ['focus', 'blur']) {
