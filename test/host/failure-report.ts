@@ -41,7 +41,8 @@ export function observePage(page: Page): void {
   page.on('console', (message: ConsoleMessage) => keep(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => keep(`uncaught: ${error.stack ?? error.message}`));
   page.on('requestfailed', (request: Request) => keep(`failed: ${request.url()} ${request.failure()?.errorText}`));
-  void page.addInitScript(recordKeys);
+  // A page that is closed at once has no keys.
+  page.addInitScript(recordKeys).catch(() => undefined);
 }
 
 /** Runs in each frame: keeps the last keys, what became of them, and where the focus went. */

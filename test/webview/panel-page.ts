@@ -121,16 +121,17 @@ function serve(folder: string, strangers: string[]): Server {
 function html(query: URLSearchParams): string {
   const nonce = 'n0nce';
   const language = query.get('language') ?? 'en';
-  return pageDocument({
+  const document = pageDocument({
     language,
-    policy: query.has('open') ? undefined : contentPolicy(nonce, "'self'"),
+    policy: contentPolicy(nonce, "'self'"),
     nonce,
     words: wordsOf(language),
     title: 'Svc Chat',
     script: '/chat.js',
     styles: ['/codicon.css', '/chat.css'],
-    field: { label: 'Message', placeholder: 'Ask about your code' },
+    field: 'Message',
   }).replace('<body>', `<body class="${query.get('class') ?? ''}">`);
+  return query.has('open') ? document.replace(/<meta http-equiv[^>]*>/, '') : document;
 }
 
 /** As the host puts them into the page. */

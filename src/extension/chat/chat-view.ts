@@ -395,7 +395,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
       script: 'chat',
       title: vscode.l10n.t('Svc Chat'),
       styles: ['codicon.css', 'chat.css'],
-      field: { label: vscode.l10n.t('Message'), placeholder: vscode.l10n.t('Ask about your code') },
+      field: vscode.l10n.t('Message'),
     });
   }
 }

@@ -1,8 +1,8 @@
 export interface PageDocument {
   /** BCP 47. */
   readonly language: string;
-  /** The Content Security Policy (content-policy.ts); undefined: none, for tests of what it prevents. */
-  readonly policy: string | undefined;
+  /** The Content Security Policy (content-policy.ts). */
+  readonly policy: string;
   readonly nonce: string;
   /** Translated texts by their English ones. */
   readonly words: Readonly<Record<string, unknown>>;
@@ -11,13 +11,11 @@ export interface PageDocument {
   readonly script: string;
   /** URLs. */
   readonly styles: readonly string[];
-  readonly field: FirstField | undefined;
-}
-
-/** A field that takes keys until the script of the page runs, which then makes it a part of the page. */
-export interface FirstField {
-  readonly label: string;
-  readonly placeholder: string;
+  /**
+   * Name of a field that takes keys until the script of the page runs, which then makes it a part of the page;
+   * undefined: there is none.
+   */
+  readonly field: string | undefined;
 }
 
 /**
@@ -27,18 +25,18 @@ export interface FirstField {
  * Does not import `vscode`, so that tests of the pages use the same HTML.
  */
 export function pageDocument(page: PageDocument): string {
-  const { policy, field } = page;
+  const { field } = page;
   return `<!DOCTYPE html>
 <html lang="${escapeText(page.language)}">
 <head>
   <meta charset="UTF-8">
-  ${policy === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${policy}">`}
+  <meta http-equiv="Content-Security-Policy" content="${page.policy}">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="words" content="${escapeText(JSON.stringify(page.words))}">
   <title>${escapeText(page.title)}</title>
 </head>
-<body>${field ? fieldHtml(field) : ''}
-  <script nonce="${page.nonce}">${loadLater(page)}${field ? `\n${TAKE_KEYS}` : ''}</script>
+<body>${field === undefined ? '' : fieldHtml(field)}
+  <script nonce="${page.nonce}">${loadLater(page)}${field === undefined ? '' : `\n${TAKE_KEYS}`}</script>
 </body>
 </html>`;
 }
@@ -47,9 +45,8 @@ export function pageDocument(page: PageDocument): string {
  * Invisible until Preact has made it the input of the composer (`chat-page.tsx`). It is the first node of the body:
  * Preact would move another one, which ends a composition.
  */
-function fieldHtml({ label, placeholder }: FirstField): string {
-  const texts = `placeholder="${escapeText(placeholder)}" aria-label="${escapeText(label)}"`;
-  return `<div class="composer loading"><textarea rows="1" dir="auto" ${texts}></textarea></div>`;
+function fieldHtml(name: string): string {
+  return `<div class="composer loading"><textarea aria-label="${escapeText(name)}"></textarea></div>`;
 }
 
 /** Enter is noted for the script of the page: it is for the text that stands in the field at that moment. */

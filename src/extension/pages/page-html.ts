@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import * as vscode from 'vscode';
 import { contentPolicy } from './content-policy.ts';
-import { type FirstField, pageDocument } from './page-document.ts';
+import { pageDocument } from './page-document.ts';
 
 export interface WebviewPage {
   /** File name in dist/webview without `.js`. */
@@ -11,7 +11,8 @@ export interface WebviewPage {
   readonly title: string;
   /** Style sheets in dist/webview. */
   readonly styles: readonly string[];
-  readonly field?: FirstField;
+  /** See `PageDocument.field`. */
+  readonly field?: string;
 }
 
 /** Options of all our webviews: only their own scripts and styles. The extension host does all network access. */
