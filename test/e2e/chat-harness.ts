@@ -4,12 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
+import { sharedBrowser } from '../host/chromium.ts';
 import { addEvidence, describeRequests, focusedElements } from '../host/failure-report.ts';
 import { waitUntil } from '../host/wait-until.ts';
 import { actUntil, openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
-import { sharedBrowser, sharedServer, startServer } from './editor.ts';
+import { sharedServer, startServer } from './editor.ts';
 import { createProfile } from './profile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

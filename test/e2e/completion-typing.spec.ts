@@ -203,8 +203,8 @@ describe('completions in the editor', () => {
 
     it('ghost text: continues the selected item of the suggest widget', async () => {
       at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
-      await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person.");
-      await at.type('nati');
+      await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person");
+      await at.type('.nati');
       await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'nationality' }).waitFor();
       await at.shows('onality.trim();');
       await at.page.keyboard.press('Tab');

@@ -38,7 +38,6 @@ describe('pictures of next edits', () => {
       'workbench.activityBar.location': 'hidden',
       'editor.cursorBlinking': 'solid',
       'editor.lightbulb.enabled': 'off',
-      'editor.quickSuggestions': { other: 'off' },
     });
   });
   after(() => at?.close());

@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { sharedBrowser } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { openFile, runCommand, WITHIN_MS, webviewFrame, workbenchReady } from '../host/workbench.ts';
 import { sendMessage } from './chat-harness.ts';
-import { sharedBrowser } from './editor.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

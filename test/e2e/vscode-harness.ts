@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { editorConfig, type LocalGateway, startLocalGateway } from '../../scripts/local-gateway.ts';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
+import { sharedBrowser } from '../host/chromium.ts';
 import { installExtension } from '../host/code-server.ts';
 import { addEvidence } from '../host/failure-report.ts';
 import { freePort } from '../host/free-port.ts';
 import { came, OPENS_WITHIN_MS, openWorkbench, workbenchReady } from '../host/workbench.ts';
-import { sharedBrowser, sharedServer } from './editor.ts';
+import { sharedServer } from './editor.ts';
 import { createExtensions, createProfile, type InstalledExtension, type OtherExtension } from './profile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -22,3 +22,24 @@ export function chromiumPath(): string {
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), headless: true, args: QUIET });
 }
+
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files of this process, started on first use. A file has its own contexts, and closes them. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchChromium();
+  return shared;
+}
+
+/** Closes what a test file has open in the shared browser: files run one after the other. */
+export async function closePages(): Promise<void> {
+  const contexts = (await shared)?.contexts() ?? [];
+  await Promise.all(contexts.map((context) => context.close()));
+}
+
+/** Called after the last file. */
+export async function closeSharedBrowser(): Promise<void> {
+  const browser = await shared;
+  shared = undefined;
+  await browser?.close();
+}

@@ -117,7 +117,7 @@ const CALM_SETTINGS = {
 };
 
 /**
- * What draws again and again, or starts programs, without a use for a test. Not part of what `npm start` and a window with
+ * What draws again and again, starts programs, or depends on the speed of the machine, without a use for a test. Not part of what `npm start` and a window with
  * the package use: these have the settings of a user.
  */
 export const QUIET_SETTINGS = {
@@ -128,6 +128,9 @@ export const QUIET_SETTINGS = {
   'typescript.disableAutomaticTypeAcquisition': true,
   // A second server for the first seconds.
   'typescript.tsserver.useSyntaxServer': 'never',
+  // VS Code opens its list when no ghost text has come after 750 ms, and Tab is then a key of the list. On a busy machine
+  // it would open in any test; those about a list open it.
+  'editor.quickSuggestions': { other: 'off', comments: 'off', strings: 'off' },
 };
 
 export async function startCodeServer(options: CodeServerOptions = {}): Promise<CodeServer> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { objectOrEmpty } from '../../src/base/json.ts';
 import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
 import type { UsageRow } from '../../src/gateway/state/ledger-columns.ts';
@@ -9,7 +9,7 @@ import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ledgerRow } from '../gateway/ledger-row.ts';
 import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
 import { untilEqual } from '../gateway/until.ts';
-import { launchChromium } from '../host/chromium.ts';
+import { sharedBrowser } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { typeInto } from '../host/person.ts';
 import { WITHIN_MS } from '../host/workbench.ts';
@@ -33,6 +33,8 @@ export class AdminSite {
   readonly harness: ServeHarness;
   readonly browser: Browser;
   server: ServeProcess;
+  /** A file may have two sites. */
+  readonly #contexts: BrowserContext[] = [];
 
   private constructor(harness: ServeHarness, browser: Browser, server: ServeProcess) {
     this.harness = harness;
@@ -46,7 +48,7 @@ export class AdminSite {
     const cost = { input: 1, output: 2, cache_read: 0.1 };
     await harness.configure({ m: { cost }, flaky: { cost }, unpriced: {} }, { admin: true, ...gateway });
     await record(harness.database, rows);
-    return new AdminSite(harness, await launchChromium(), await harness.serve());
+    return new AdminSite(harness, await sharedBrowser(), await harness.serve());
   }
 
   get url(): string {
@@ -60,6 +62,7 @@ export class AdminSite {
       locale: 'en-US',
       ...options,
     });
+    this.#contexts.push(context);
     context.setDefaultTimeout(WITHIN_MS);
     const page = await context.newPage();
     observePage(page);
@@ -116,7 +119,7 @@ export class AdminSite {
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
+    await Promise.all(this.#contexts.map((context) => context.close()));
     await this.harness.close();
   }
 }

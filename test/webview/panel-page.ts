@@ -12,7 +12,7 @@ import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { type PageDocument, pageDocument } from '../../src/extension/pages/page-document.ts';
 import type { ToPage } from '../../src/protocol/chat/page-messages.ts';
-import { launchChromium } from '../host/chromium.ts';
+import { closePages, sharedBrowser } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { drawn, inPage } from '../host/person.ts';
 import { WITHIN_MS } from '../host/workbench.ts';
@@ -60,8 +60,17 @@ export interface Panel {
   close(): Promise<void>;
 }
 
-export async function startPanelHost(): Promise<PanelHost> {
+let built: Promise<string> | undefined;
+
+/** Builds the page once for all test files. Returns the folder, which the end of the process removes. */
+function builtPage(): Promise<string> {
+  built ??= buildPage();
+  return built;
+}
+
+async function buildPage(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-panel-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await build({
     entryPoints: [
       { in: join(ROOT, 'src/webview/chat/chat-page.tsx'), out: 'chat' },
@@ -82,23 +91,27 @@ export async function startPanelHost(): Promise<PanelHost> {
   });
   await build(diagramScript(ROOT, folder, false));
   writeIconFont(ROOT, folder);
+  return folder;
+}
+
+export async function startPanelHost(): Promise<PanelHost> {
+  const folder = await builtPage();
   const strangers: string[] = [];
   const server = serve(folder, strangers);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const script = brotliDecompressSync(readFileSync(join(folder, 'diagram-script.js.br'))).toString();
   const url = `http://127.0.0.1:${port}`;
-  const browser = await launchChromium();
+  const browser = await sharedBrowser();
   return {
     browser,
     url,
     strangers,
     open: (options = {}) => openPanel({ browser, url, script }, options),
     close: async () => {
-      await browser.close();
+      await closePages();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -9,7 +9,7 @@ import { writeIconFont } from '../../scripts/icon-font.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { type PageDocument, pageDocument } from '../../src/extension/pages/page-document.ts';
 import type { ToDialog } from '../../src/protocol/provider-dialog.ts';
-import { launchChromium } from '../host/chromium.ts';
+import { closePages, sharedBrowser } from '../host/chromium.ts';
 import { observePage } from '../host/failure-report.ts';
 import { drawn, inPage } from '../host/person.ts';
 import { WITHIN_MS } from '../host/workbench.ts';
@@ -54,14 +54,14 @@ export async function startDialogHost() {
   const server = serve(folder, () => words);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await launchChromium();
+  const browser = await sharedBrowser();
   return {
     open: (options: DialogOptions = {}) => {
       words = options.words ?? {};
       return openDialog(browser, `http://127.0.0.1:${port}`, options);
     },
     close: async () => {
-      await browser.close();
+      await closePages();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       rmSync(folder, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import { ChatSession } from '../../../src/chat/session/session.ts';
 import { PageFeed } from '../../../src/protocol/chat/page-feed.ts';
 import type { ToPage } from '../../../src/protocol/chat/page-messages.ts';
 import { LABEL, modelAt } from '../../chat/test-session.ts';
+import { closeSharedBrowser } from '../../host/chromium.ts';
 import {
   COMPLETE,
   type Panel,
@@ -243,6 +244,7 @@ const results = {
   opening: await opening(host),
 };
 await host.close();
+await closeSharedBrowser();
 mkdirSync(join(ROOT, 'test/bench/results'), { recursive: true });
 writeFileSync(join(ROOT, 'test/bench/results/chat.json'), `${JSON.stringify(results, null, 2)}\n`);
 const table = report();
