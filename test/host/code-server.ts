@@ -117,8 +117,8 @@ const CALM_SETTINGS = {
 };
 
 /**
- * What draws again and again, starts programs, or depends on the speed of the machine, without a use for a test. Not part of what `npm start` and a window with
- * the package use: these have the settings of a user.
+ * Without what draws again and again, starts programs, or depends on the speed of the machine, if a test has no use for
+ * it. Not part of what `npm start` and a window with the package use: these have the settings of a user.
  */
 export const QUIET_SETTINGS = {
   'workbench.reduceMotion': 'on',
