@@ -88,10 +88,11 @@ describe('quick fixes as next edits', () => {
   /** Called before quick fixes are given to a search. */
   let asked: (token: vscode.CancellationToken) => Promise<unknown> | undefined;
   let provider: vscode.Disposable;
+  let files = 0;
 
   const provide = () =>
     vscode.languages.registerCodeActionsProvider(
-      { pattern: '**/quick-fix.txt' },
+      { pattern: '**/quick-fix-*.txt' },
       {
         provideCodeActions: async ({ uri }, _range, { only }, token) => {
           // The light bulb of the editor asks for all kinds of actions.
@@ -119,9 +120,9 @@ describe('quick fixes as next edits', () => {
     vscode.Disposable.from(problems, source, provider).dispose();
   });
 
-  /** A file with one line. */
+  /** A new file with one line: VS Code keeps a closed one for a while, and loads it again while a test changes it. */
   async function open(content: string): Promise<vscode.TextEditor> {
-    return edit('', { uri: await writeFile('quick-fix.txt', content) });
+    return edit('', { uri: await writeFile(`quick-fix-${++files}.txt`, content) });
   }
 
   async function type(editor: vscode.TextEditor, text: string): Promise<void> {
