@@ -57,6 +57,8 @@ describe('completions in the editor', () => {
         'svc.completion.exclude': ['confidential/', '*.private.ts'],
         // Requests are counted: one in advance comes some time after the suggestion.
         'svc.completion.speculation': 'off',
+        // The list opens as it does for a user.
+        '[python]': { 'editor.quickSuggestions': { other: 'offWhenInlineCompletions' } },
       },
       // Before the window opens: VS Code reports a file that is written later some time later.
       createFolder: (folder) => writeFileSync(join(folder, '.gitignore'), 'ignored.ts\n'),
@@ -202,15 +204,32 @@ describe('completions in the editor', () => {
     });
 
     it('ghost text: continues the selected item of the suggest widget', async () => {
-      at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
-      await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person");
-      await at.type('.nati');
+      at.answer = (prompt) => (prompt.endsWith('= nationality') ? ['.strip()'] : ['']);
+      await at.edit('list.py', "nationality = 'x'\nx = ");
+      await at.type('nati');
       await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'nationality' }).waitFor();
-      await at.shows('onality.trim();');
+      await at.shows('onality.strip()');
       await at.page.keyboard.press('Tab');
-      await at.shows('.trim();');
+      await at.shows('.strip()');
       await at.accept();
-      assert.match(await at.saved('list.ts'), /const x = person\.nationality\.trim\(\);$/);
+      assert.match(await at.saved('list.py'), /^x = nationality\.strip\(\)$/m);
+    });
+
+    it('ghost text: that comes after VS Code has opened its list takes the second Tab, and the first does not change the text', async () => {
+      const late = Promise.withResolvers<void>();
+      const rest = 'Price = total / count';
+      at.answer = (prompt) => [late.promise, prompt.endsWith('average') ? rest : `age${rest}`];
+      await at.edit('late.py', 'average = 2\n');
+      await at.type('aver');
+      await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'average' }).waitFor();
+      await at.type('age');
+      late.resolve();
+      await at.shows(rest);
+      await at.page.keyboard.press('Tab');
+      await at.page.locator('.suggest-widget.visible').waitFor({ state: 'detached' });
+      await at.shows(rest);
+      await at.accept();
+      assert.equal(await at.saved('late.py'), `average = 2\naverage${rest}`);
     });
 
     it('ghost text: does not repeat a bracket that the editor closed', async () => {

@@ -65,8 +65,6 @@ export async function startNextEditHarness(
     settings: {
       'editor.minimap.enabled': false,
       'workbench.startupEditor': 'none',
-      // Files of earlier tests stay known for minutes, and a list that has their words takes Tab.
-      'editor.wordBasedSuggestions': 'currentDocument',
       ...settings,
     },
   });

@@ -43,8 +43,7 @@ describe('settings and surroundings of next edits', () => {
   };
   for (const [name, settings] of Object.entries(OFF)) {
     it(`next edits: are not offered if ${name}`, async () => {
-      // A list of words takes Tab too.
-      await use({ 'editor.wordBasedSuggestions': 'off', ...settings });
+      await use(settings);
       const file = `off${Object.keys(OFF).indexOf(name)}.toy`;
       await at.openName(file, RENAME);
       await at.settles();

@@ -172,7 +172,7 @@ export class VendorWalks {
   #answers = 0;
   #failed = false;
   readonly #refusals: string[] = [];
-  /** What the vendors bill for the requests of this conversation. */
+  /** What the vendors bill for the requests of this step. */
   readonly #bills: Bill[] = [];
   /** The number of the last row of the ledger that was compared. */
   #lastRow = 0;
@@ -195,7 +195,6 @@ export class VendorWalks {
   async walk({ client, steps }: Walk): Promise<void> {
     let history: unknown[] = [];
     const said: string[] = [];
-    this.#bills.length = 0;
     for (const [index, { user, ...others }] of steps.entries()) {
       // After an interrupted call, the user says something.
       const interrupted = steps[index - 1]?.result === 'missing';
@@ -203,6 +202,7 @@ export class VendorWalks {
       this.#step = step;
       this.#failed = false;
       this.#refusals.length = 0;
+      this.#bills.length = 0;
       this.#gateway.upstream.forget();
       history = [...history, ...userMessages(client, step, `U${index}.`, index === 0)];
       if (step.user === 'text' || step.user === 'marked' || step.user === 'system') said.push(`U${index}.`);
@@ -210,6 +210,7 @@ export class VendorWalks {
       const text = await response.text();
       assert.deepEqual(this.#refusals, []);
       assert.equal(response.status, 200, text);
+      this.#compareBills();
       for (const marker of said) assert.ok(this.#last.includes(marker), `${marker} is lost: ${this.#last}`);
       const result = (id: string): string => (step.result === 'blank' ? ' ' : `R${index}.${id.slice(0, 4)}`);
       const answer = step.stream
@@ -218,7 +219,6 @@ export class VendorWalks {
       history = [...history, ...(step.result === 'missing' ? answer.slice(0, Math.max(1, answer.length - 1)) : answer)];
       if (step.answer === 'vendor') history.push(...vendorHistory(client));
     }
-    this.#compareBills();
   }
 
   /** Each row of the ledger is the vendor's bill, or it is marked as an estimate that is near it. */
