@@ -159,7 +159,7 @@ export async function showsGhost(page: Page, text: string): Promise<void> {
 }
 
 async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string): Promise<void> {
-  await page.waitForFunction(
+  const came = page.waitForFunction(
     ([rule, wanted, read]) => {
       const now: string = new Function(`return (${read})()`)();
       return rule === 'equals' ? now === wanted : now !== '' && now.endsWith(wanted ?? '');
@@ -167,6 +167,10 @@ async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string):
     [how, text, `${ghost}`],
     LOOK_AGAIN,
   );
+  await came.catch(async ({ message }: Error) => {
+    const seen = await inPage(page, 'says what was seen instead', ghost).catch(() => 'nothing: no answer');
+    throw new Error(`${message} Ghost text that ${how} ${JSON.stringify(text)}; seen: ${JSON.stringify(seen)}`);
+  });
 }
 
 async function watch(page: Page): Promise<Seen> {

@@ -9,11 +9,12 @@ const KEPT_REQUESTS = 20;
 /** The requests, and the logs of Svc. */
 const PRINTED_FILES = /^requests|svc\.svc/;
 /** Number and width of the lines that are printed of each file. */
-const PRINTED = 12;
+const PRINTED = 20;
 const PRINTED_WIDTH = 200;
 
-/** Begins the printed description of a window, before the title of the test. */
-export const SHOWN = 'window of the failed test: ';
+/** Begins and ends what is printed of a failed test: the end of a long output repeats it. */
+export const SHOWN = 'shown by the failed test: ';
+export const SHOWN_END = 'see ';
 
 /** What a failed test can show: files by their name, or undefined if there are none. */
 type Evidence = () => Readonly<Record<string, string>>;
@@ -104,6 +105,7 @@ export async function reportFailure(title: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const print = (text: string) => console.error(text.replaceAll(/^/gm, '      '));
+  print(`${SHOWN}${title}`);
   for (const evidence of open.evidence) {
     for (const [name, text] of Object.entries(evidence())) {
       write(name, text);
@@ -119,9 +121,9 @@ export async function reportFailure(title: string): Promise<void> {
     print(`the last keys:\n${shorten(keys.join('\n'))}`);
     const described = await describeWindow(page);
     write(`window-${index + 1}.txt`, described);
-    print(`${SHOWN}${title}\n${described}`);
+    print(`window ${index + 1}:\n${described}`);
   }
-  print(`see ${folder}`);
+  print(`${SHOWN_END}${folder}`);
 }
 
 function shorten(text: string): string {

@@ -76,7 +76,8 @@ function storeProfile({ id, folder, stored }: WorkbenchProfile): void {
 
 export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): string {
   const remote = (path: string) => `vscode-remote://127.0.0.1:${host.port}${path}`;
-  const payload: [string, string][] = [];
+  // What a failed test shows of the extension: `failure-report.ts`.
+  const payload: [string, string][] = [['logLevel', 'svc.svc=trace']];
   if (options.extension) payload.push(['extensionDevelopmentPath', remote(options.extension)]);
   if (options.tests) payload.push(['extensionTestsPath', remote(options.tests)]);
   if (options.profile) payload.push(['profile', options.profile.id]);
@@ -84,7 +85,7 @@ export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): strin
   const query = new URLSearchParams();
   if (options.folder) query.set(options.folder.endsWith('.code-workspace') ? 'workspace' : 'folder', options.folder);
   else query.set('ew', 'true');
-  if (payload.length > 0) query.set('payload', JSON.stringify(payload));
+  query.set('payload', JSON.stringify(payload));
   return `http://127.0.0.1:${host.port}/?${query}`;
 }
 

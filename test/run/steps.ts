@@ -4,14 +4,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
-import { SHOWN } from '../host/failure-report.ts';
+import { SHOWN, SHOWN_END } from '../host/failure-report.ts';
 import { groups, ROOT, type Selection, type Suite } from './suites.ts';
 
 const COUNTS = join(ROOT, 'out', 'counts');
 /** The last lines of a step that failed without a list of its failed tests. */
 const LAST_LINES = 40;
-/** The lines that are repeated of what a window showed. */
-const SHOWN_LINES = 10;
 
 /** A process that tests. */
 export interface Step {
@@ -111,9 +109,13 @@ function count(step: Step, ok: boolean, counts: string): { readonly passed: numb
   return { passed: passes, failed: ok || failures > 0 ? failures : 1 };
 }
 
-/** What the windows of failed tests showed, then the part of Mocha's output that lists these tests, else the last lines. */
+/** What failed tests showed, then the part of Mocha's output that lists these tests, else the last lines. */
 function failuresIn(lines: readonly string[]): readonly string[] {
   const start = lines.findLastIndex((line) => /^\s+\d+ failing\b/.test(stripVTControlCharacters(line)));
-  const shown = lines.flatMap((line, at) => (line.includes(SHOWN) ? lines.slice(at, at + SHOWN_LINES) : []));
+  const shown = lines.flatMap((line, at) => {
+    if (!line.includes(SHOWN)) return [];
+    const rest = lines.slice(at);
+    return rest.slice(0, rest.findIndex((each) => each.trimStart().startsWith(SHOWN_END)) + 1);
+  });
   return [...shown, ...lines.slice(start === -1 ? -LAST_LINES : start)];
 }

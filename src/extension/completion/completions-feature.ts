@@ -99,6 +99,7 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       ghostText,
       nextEdit: nextEdits.ghostText,
       onDidChangeNextEdit: nextEdits.onDidChangeGhostText,
+      trace: (line) => log.trace(line),
     }),
   );
   own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));

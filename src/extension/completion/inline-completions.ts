@@ -21,6 +21,8 @@ export interface InlineCompletionsDeps {
   /** The text of a next edit to show as ghost text. */
   readonly nextEdit: (document: vscode.TextDocument, position: vscode.Position) => string | undefined;
   readonly onDidChangeNextEdit: vscode.Event<void>;
+  /** Called with a line for each question of VS Code: what it did with a key is seen nowhere else. */
+  readonly trace: (line: string) => void;
 }
 
 export interface InlineCompletions extends vscode.Disposable {
@@ -30,18 +32,24 @@ export interface InlineCompletions extends vscode.Disposable {
 
 /** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
-  const { suggester, extension, onAccepted, ghostText } = deps;
+  const { suggester, extension, onAccepted, ghostText, trace } = deps;
   let requested = false;
   let firstKey: NodeJS.Timeout | undefined;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     requested = true;
+    const asked = `version ${document.version}, line ${position.line + 1}, column ${position.character + 1}`;
+    trace(`VS Code asks for inline completions: ${trigger}, ${asked}.`);
     const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
     if (edit !== undefined) return [new vscode.InlineCompletionItem(edit, new vscode.Range(position, position))];
     const abort = new AbortController();
-    const cancelled = token.onCancellationRequested(() => abort.abort());
+    const cancelled = token.onCancellationRequested(() => {
+      trace(`VS Code cancels its question: ${asked}.`);
+      abort.abort();
+    });
     try {
       const answer = suggester.suggest(createRequest(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
+      trace(`VS Code gets ${suggestions.length} inline completions: ${asked}.`);
       // VS Code ignores the answer to a cancelled request.
       if (!token.isCancellationRequested) ghostText.provided(document, position, suggestions.length > 0);
       return suggestions.map((suggestion) => createItem(suggestion, position));
