@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { inPage } from '../host/person.ts';
 import { runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
@@ -48,6 +50,23 @@ const TEXTS = [
   },
 ] as const;
 
+/** Holds back what VS Code does when a window has nothing else to do. A busy window does the same. */
+async function holdIdle(page: Page): Promise<{ readonly release: () => Promise<void> }> {
+  await inPage(page, 'a window is busy when its machine is', () => {
+    const idle = window.requestIdleCallback.bind(window);
+    const held: IdleRequestCallback[] = [];
+    window.requestIdleCallback = (run, options) =>
+      /_instantiate/.test(`${run}`) ? held.push(run) : idle(run, options);
+    Object.assign(window, {
+      releaseIdle: () => {
+        window.requestIdleCallback = idle;
+        for (const run of held) idle(run);
+      },
+    });
+  });
+  return { release: () => inPage(page, 'see above', () => Reflect.get(window, 'releaseIdle')()) };
+}
+
 describe('completions in the editor', () => {
   let at: CompletionHarness;
 
@@ -57,6 +76,8 @@ describe('completions in the editor', () => {
         'svc.completion.exclude': ['confidential/', '*.private.ts'],
         // Requests are counted: one in advance comes some time after the suggestion.
         'svc.completion.speculation': 'off',
+        // Its status item creates VS Code's part for inline completions as soon as an editor is open.
+        'chat.disableAIFeatures': true,
         // The list opens as it does for a user.
         '[python]': { 'editor.quickSuggestions': { other: 'offWhenInlineCompletions' } },
       },
@@ -68,6 +89,18 @@ describe('completions in the editor', () => {
   afterEach(() => clear(at));
 
   describe('ghost text while typing', () => {
+    it('ghost text: answers the first key of a window, also before VS Code is ready for it', async () => {
+      at.answer = ['first;'];
+      // The first editor of the window is opened here: VS Code creates the parts of an editor when nothing else is to do.
+      const idle = await holdIdle(at.page);
+      await at.edit('early.ts', 'const early =');
+      await at.type(' ');
+      await at.shows('first;');
+      await idle.release();
+      await at.accept();
+      assert.equal(await at.saved('early.ts'), 'const early = first;');
+    });
+
     it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
       const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       at.answer = ['alpha;\n', second.promise, 'const beta = 2;\n', third.promise, 'const gamma = 3;'];

@@ -76,6 +76,8 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
+      // The file became dirty or was saved.
+      if (contentChanges.length === 0) return;
       const undone = reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo';
       const change: DocumentChange = {
         uri: document.uri.toString(),

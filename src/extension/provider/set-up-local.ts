@@ -186,8 +186,8 @@ class SetUp {
         this.#ended.add('');
         for (const [name, each] of this.#terminals) if (each === terminal) this.#terminals.delete(name);
       }),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (document === vscode.window.activeTextEditor?.document) this.#typing = true;
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && document === vscode.window.activeTextEditor?.document) this.#typing = true;
       }),
     );
   }

@@ -16,12 +16,9 @@ describe('completions in VS Code', () => {
 
   before(async () => {
     provider = await startCompletionProvider();
+    config = await writeFile('svc.jsonc', provider.config());
   });
-  after(async () => {
-    await run('workbench.action.closeAllEditors');
-    await vscode.workspace.fs.delete(config);
-    await provider.upstream.close();
-  });
+  after(() => end(provider, config));
   afterEach(async () => {
     provider.answer = 'answer();';
     await run('workbench.action.revertAndCloseActiveEditor');
@@ -35,15 +32,6 @@ describe('completions in VS Code', () => {
       assert.ok(text.startsWith(document.getText()), document.getText());
     }
   };
-
-  it('completions: start automatically when a model becomes available', async () => {
-    await edit('', { uri: await writeFile('early.ts', 'const early =') });
-    await run('type', { text: ' ' });
-    config = await writeFile('svc.jsonc', provider.config());
-    // The server is also asked for the window of its models.
-    for (let at = 0; prompts().length === 0; at++) await provider.upstream.request(at);
-    assert.match(prompts()[0] ?? '', /const early = $/);
-  });
 
   it('completions: accepting one requests the next immediately', async () => {
     const kinds = new Map<number, vscode.InlineCompletionTriggerKind>();
@@ -64,6 +52,20 @@ describe('completions in VS Code', () => {
     await accepted(document, 'const a = answer();answer();');
     assert.equal(kinds.get(version), vscode.InlineCompletionTriggerKind.Invoke);
     recorder.dispose();
+  });
+
+  it('completions: none after an undo, also if the file is as it was saved then', async () => {
+    const { document } = await edit('', { uri: await writeFile('undone.ts', 'const undone =') });
+    await run('type', { text: ' ' });
+    await accepted(document, 'const undone = answer();');
+    await run('undo');
+    await run('undo');
+    await until(vscode.workspace.onDidChangeTextDocument, () => !document.isDirty);
+    await run('editor.action.inlineSuggest.trigger', { explicit: false });
+    assert.deepEqual(
+      prompts().filter((prompt) => prompt.endsWith('const undone =')),
+      [],
+    );
   });
 
   it('completions: work in an untitled document', async () => {
@@ -199,3 +201,23 @@ describe('views of documents', () => {
     assert.deepEqual([0, 1, 2].map(view.lineAt), ['one', '', '']);
   });
 });
+
+describe('a model that becomes available', () => {
+  it('completions: start automatically when a model becomes available', async () => {
+    const provider = await startCompletionProvider();
+    await edit('', { uri: await writeFile('early.ts', 'const early =') });
+    await run('type', { text: ' ' });
+    const config = await writeFile('svc.jsonc', provider.config());
+    // The server is also asked for the window of its models.
+    for (let at = 0; provider.prompts().length === 0; at++) await provider.upstream.request(at);
+    assert.match(provider.prompts()[0] ?? '', /const early = $/);
+    await run('workbench.action.revertAndCloseActiveEditor');
+    await end(provider, config);
+  });
+});
+
+async function end({ upstream }: CompletionProvider, config: vscode.Uri): Promise<void> {
+  await run('workbench.action.closeAllEditors');
+  await vscode.workspace.fs.delete(config);
+  await upstream.close();
+}
