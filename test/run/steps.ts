@@ -114,8 +114,8 @@ function failuresIn(lines: readonly string[]): readonly string[] {
   const start = lines.findLastIndex((line) => /^\s+\d+ failing\b/.test(stripVTControlCharacters(line)));
   const shown = lines.flatMap((line, at) => {
     if (!line.includes(SHOWN)) return [];
-    const rest = lines.slice(at);
-    return rest.slice(0, rest.findIndex((each) => each.trimStart().startsWith(SHOWN_END)) + 1);
+    const end = lines.findIndex((each, index) => index > at && each.trimStart().startsWith(SHOWN_END));
+    return lines.slice(at, end === -1 ? at + LAST_LINES : end + 1);
   });
   return [...shown, ...lines.slice(start === -1 ? -LAST_LINES : start)];
 }

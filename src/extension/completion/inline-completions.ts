@@ -21,7 +21,7 @@ export interface InlineCompletionsDeps {
   /** The text of a next edit to show as ghost text. */
   readonly nextEdit: (document: vscode.TextDocument, position: vscode.Position) => string | undefined;
   readonly onDidChangeNextEdit: vscode.Event<void>;
-  /** Called with a line for each question of VS Code: what it did with a key is seen nowhere else. */
+  /** Called with lines about each request of VS Code: what it did with a key is seen nowhere else. */
   readonly trace: (line: string) => void;
 }
 
@@ -38,18 +38,21 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     requested = true;
     const asked = `version ${document.version}, line ${position.line + 1}, column ${position.character + 1}`;
-    trace(`VS Code asks for inline completions: ${trigger}, ${asked}.`);
+    trace(`VS Code requests inline completions: ${asked}, ${trigger}.`);
     const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
-    if (edit !== undefined) return [new vscode.InlineCompletionItem(edit, new vscode.Range(position, position))];
+    if (edit !== undefined) {
+      trace(`VS Code gets the text of a next edit: ${asked}.`);
+      return [new vscode.InlineCompletionItem(edit, new vscode.Range(position, position))];
+    }
     const abort = new AbortController();
     const cancelled = token.onCancellationRequested(() => {
-      trace(`VS Code cancels its question: ${asked}.`);
+      trace(`VS Code cancels its request: ${asked}.`);
       abort.abort();
     });
     try {
       const answer = suggester.suggest(createRequest(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
-      trace(`VS Code gets ${suggestions.length} inline completions: ${asked}.`);
+      trace(`VS Code gets inline completions: ${asked}, ${suggestions.length} found.`);
       // VS Code ignores the answer to a cancelled request.
       if (!token.isCancellationRequested) ghostText.provided(document, position, suggestions.length > 0);
       return suggestions.map((suggestion) => createItem(suggestion, position));
@@ -76,7 +79,7 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
-      // The file became dirty or was saved.
+      // VS Code also reports that the file became dirty or was saved.
       if (contentChanges.length === 0) return;
       const undone = reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo';
       const change: DocumentChange = {

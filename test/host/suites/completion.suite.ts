@@ -208,11 +208,14 @@ describe('a model that becomes available', () => {
     await edit('', { uri: await writeFile('early.ts', 'const early =') });
     await run('type', { text: ' ' });
     const config = await writeFile('svc.jsonc', provider.config());
-    // The server is also asked for the window of its models.
-    for (let at = 0; provider.prompts().length === 0; at++) await provider.upstream.request(at);
-    assert.match(provider.prompts()[0] ?? '', /const early = $/);
-    await run('workbench.action.revertAndCloseActiveEditor');
-    await end(provider, config);
+    try {
+      // The server is also asked for the window of its models.
+      for (let at = 0; provider.prompts().length === 0; at++) await provider.upstream.request(at);
+      assert.match(provider.prompts()[0] ?? '', /const early = $/);
+    } finally {
+      await run('workbench.action.revertAndCloseActiveEditor');
+      await end(provider, config);
+    }
   });
 });
 
