@@ -94,7 +94,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     rests: () => page.locator(READY).first().waitFor(),
     saved: async (name) => {
       await page.keyboard.press('ControlOrMeta+S');
-      await page.locator(`.tab.active:not(.dirty)[data-resource-name="${name}"]`).waitFor();
+      await page.locator(`.tab.active:not(.dirty)[data-resource-name="${name}"]`).first().waitFor();
       return readFileSync(join(harness.workspace, name), 'utf8');
     },
     watch: () => watch(page),

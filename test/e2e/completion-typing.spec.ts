@@ -83,6 +83,7 @@ describe('completions in the editor', () => {
         'svc.completion.speculation': 'off',
         // Its status item creates VS Code's part for inline completions as soon as an editor is open.
         'chat.disableAIFeatures': true,
+        '[css]': { 'files.insertFinalNewline': true },
         // The list opens as it does for a user.
         '[python]': { 'editor.quickSuggestions': { other: 'offWhenInlineCompletions' } },
       },
@@ -104,6 +105,25 @@ describe('completions in the editor', () => {
       await idle.release();
       await at.accept();
       assert.equal(await at.saved('early.ts'), 'const early = first;');
+    });
+
+    it('ghost text: answers the first key of an editor that is split, also before VS Code is ready for it', async () => {
+      at.answer = ['first;'];
+      await at.edit('split.ts', 'const left =');
+      await at.type(' ');
+      await at.shows('first;');
+      await at.accept();
+      const idle = await holdIdle(at.page);
+      await at.page.keyboard.press('ControlOrMeta+\\');
+      await at.page.locator('.editor-group-container').nth(1).locator('.monaco-editor.focused').waitFor();
+      at.answer = ['second;'];
+      await at.type('\nconst right =');
+      await at.type(' ');
+      await at.shows('second;');
+      await idle.release();
+      await at.accept();
+      assert.equal(await at.saved('split.ts'), 'const left = first;\nconst right = second;');
+      await clear(at);
     });
 
     it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
@@ -334,6 +354,18 @@ describe('completions in the editor', () => {
         .map(({ bytes }) => bytes.toString('utf8'));
       assert.ok(bodies.length > 0);
       for (const body of bodies) assert.doesNotMatch(body, /abc \+|\.env|key\.pem|ignored\.ts|private/);
+    });
+
+    it('completion requests: none for a line end that a save adds before the first key', async () => {
+      const before = at.completionRequests().length;
+      await at.edit('style.css', 'a { color:');
+      await at.page.keyboard.press('ControlOrMeta+S');
+      await at.page.locator('.view-lines .view-line').nth(1).waitFor();
+      for (let moves = 0; moves < 10; moves++) {
+        await at.page.keyboard.press('ArrowLeft', { delay: 40 });
+        await at.page.keyboard.press('ArrowRight', { delay: 40 });
+      }
+      assert.equal(at.completionRequests().length, before);
     });
 
     it('completion requests: a key is replaced in the request and restored in the answer', async () => {

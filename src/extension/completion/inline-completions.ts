@@ -6,8 +6,8 @@ import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
 import type { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
 
 /**
- * VS Code creates its part for inline completions when the window has nothing else to do, at the latest 5 s after the
- * first editor (`EditorContributionInstantiation.Eventually`). It requests nothing for keys before that.
+ * VS Code creates its part for inline completions for each editor, when the window has nothing else to do, at the latest
+ * 5 s after the editor (`EditorContributionInstantiation.Eventually`). It requests nothing for keys before that.
  */
 const FIRST_KEY_MS = 300;
 const LAST_KEY_MS = 5_000;
@@ -33,10 +33,12 @@ export interface InlineCompletions extends vscode.Disposable {
 /** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
   const { suggester, extension, onAccepted, ghostText, trace } = deps;
-  let requested = false;
+  /** The editors that VS Code requested in. */
+  const requested = new WeakSet<vscode.TextEditor>();
   let firstKey: NodeJS.Timeout | undefined;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
-    requested = true;
+    const editor = findActiveEditor(document);
+    if (editor) requested.add(editor);
     const asked = `version ${document.version}, line ${position.line + 1}, column ${position.character + 1}`;
     trace(`VS Code requests inline completions: ${asked}, ${trigger}.`);
     const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
@@ -61,11 +63,12 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     }
   });
   /** Requests, at longer and longer times until VS Code passes it on. */
-  const request = (wait: number): void => {
+  const request = (editor: vscode.TextEditor, key: vscode.TextDocumentContentChangeEvent, wait: number): void => {
     firstKey = setTimeout(() => {
-      if (requested || wait > LAST_KEY_MS) return;
+      if (editor !== vscode.window.activeTextEditor || requested.has(editor) || wait > LAST_KEY_MS) return;
+      if (!isCaretAfter(key, editor)) return;
       refresh.refreshInBackground('automatic');
-      request(2 * wait);
+      request(editor, key, 2 * wait);
     }, wait);
   };
   const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
@@ -78,9 +81,9 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
     suggester.onDidGrow((uri) => here(uri) && refresh.refreshInBackground('grown')),
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
-      if (document !== vscode.window.activeTextEditor?.document) return;
+      const editor = findActiveEditor(document);
       // VS Code also reports that the file became dirty or was saved.
-      if (contentChanges.length === 0) return;
+      if (editor === undefined || contentChanges.length === 0) return;
       const undone = reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo';
       const change: DocumentChange = {
         uri: document.uri.toString(),
@@ -90,10 +93,11 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
       const accepted = suggester.documentChanged(change, document.version);
       if (accepted > 0) onAccepted();
       clearTimeout(firstKey);
-      if (requested || reason !== undefined || !isTyped(contentChanges)) return;
+      const key = findKey(contentChanges);
+      if (key === undefined || requested.has(editor) || reason !== undefined) return;
       // The command of a request shows suggestions also where the user has turned them off.
       if (vscode.workspace.getConfiguration('editor', document).get('inlineSuggest.enabled') === false) return;
-      request(FIRST_KEY_MS);
+      request(editor, key, FIRST_KEY_MS);
     }),
     { dispose: () => clearTimeout(firstKey) },
     vscode.window.onDidChangeActiveTextEditor(shown),
@@ -105,10 +109,22 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   };
 }
 
+function findActiveEditor(document: vscode.TextDocument): vscode.TextEditor | undefined {
+  const editor = vscode.window.activeTextEditor;
+  return editor?.document === document ? editor : undefined;
+}
+
 /** One key, also if the editor closes a bracket. */
-function isTyped(changes: readonly vscode.TextDocumentContentChangeEvent[]): boolean {
+function findKey(changes: readonly vscode.TextDocumentContentChangeEvent[]) {
   const [change] = changes;
-  return changes.length === 1 && change?.rangeLength === 0 && change.text.length > 0 && change.text.length <= 2;
+  const isKey = changes.length === 1 && change?.rangeLength === 0 && change.text.length > 0 && change.text.length <= 2;
+  return isKey ? change : undefined;
+}
+
+/** Also between a bracket and the one that the editor added; not if the change was made elsewhere, as by a save. */
+function isCaretAfter(key: vscode.TextDocumentContentChangeEvent, { document, selection }: vscode.TextEditor): boolean {
+  const typed = document.offsetAt(selection.active) - key.rangeOffset;
+  return typed > 0 && typed <= key.text.length;
 }
 
 function createRequest(
@@ -117,8 +133,7 @@ function createRequest(
   context: vscode.InlineCompletionContext,
   trigger: SuggestRequest['trigger'],
 ): SuggestRequest {
-  const editor = vscode.window.activeTextEditor;
-  const here = editor?.document === document ? editor : undefined;
+  const here = findActiveEditor(document);
   const selected = context.selectedCompletionInfo;
   const { insertSpaces, tabSize } = here?.options ?? {};
   return {
