@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { KEY } from '../gateway/serve-harness.ts';
 import { until } from '../gateway/until.ts';
 import { inElement, inPage, resize, typeInto } from '../host/person.ts';
 import { ledgerOfTeam } from './admin-ledger.ts';
@@ -113,6 +114,7 @@ describe('views of the admin page', () => {
 
   it('admin page: what a model without a price costs is unknown, not $0.00', async () => {
     const free = {
+      key: 'ann',
       model: 'up/unpriced',
       provider: 'up',
       outcome: 'complete',
@@ -122,12 +124,16 @@ describe('views of the admin page', () => {
       { ...free, requestId: 'a', at: Date.now() - 60_000, cost: undefined },
       { ...free, requestId: 'b', at: Date.now() - 60_000, cost: 2_000_000_000, model: 'up/m' },
     ]);
-    const { page, close } = await other.open('/admin');
-    const table = page.getByRole('table', { name: 'Sums of the period' });
-    await table.getByRole('row', { name: 'up/unpriced' }).getByRole('cell', { name: 'unknown', exact: true }).waitFor();
-    await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '$2.00', exact: true }).waitFor();
-    await page.getByText('The cost of models without a price is not known, and not in the total.').waitFor();
-    await close();
+    // For an admin, and for a person who sees only what is their own.
+    for (const key of [KEY, await other.createKey({ name: 'ann' })]) {
+      const { page, close } = await other.open('/admin', { key });
+      const table = page.getByRole('table', { name: 'Sums of the period' });
+      const unpriced = table.getByRole('row', { name: 'up/unpriced' });
+      await unpriced.getByRole('cell', { name: 'unknown', exact: true }).waitFor();
+      await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '$2.00', exact: true }).waitFor();
+      await page.getByText('The cost of models without a price is not known, and not in the total.').waitFor();
+      await close();
+    }
     await other.close();
   });
 

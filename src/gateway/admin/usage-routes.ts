@@ -1,10 +1,12 @@
 import { TimeZone } from '../../base/time-zone.ts';
 import { ENDPOINTS } from '../../protocol/admin-api/endpoints.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import type { Models } from '../dispatch/models.ts';
 import { whenLeft } from '../http/request-body.ts';
 import type { Route } from '../http/router.ts';
 import { writeUsageCsv } from '../reports/usage-csv.ts';
 import { type Group, parseGroup, type UsageQuery } from '../reports/usage-query.ts';
+import type { UsageSums } from '../reports/usage-report.ts';
 import { parseUsageTime } from '../reports/usage-times.ts';
 import { type Administration, route, SENT } from './call.ts';
 import { isoTime } from './key-view.ts';
@@ -14,7 +16,7 @@ import { ownFilter, type SignIns } from './viewer.ts';
 const MAX_GROUPS = 200;
 
 /** Sums of the ledger: the same function as `svc usage`. */
-export function usageRoutes(deps: SignIns & Pick<Administration, 'reports'>): Route[] {
+export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'reports'>): Route[] {
   return [
     route(deps, ENDPOINTS.getUsage, async ({ context, viewer, query: input }) => {
       const { step, top, organization, model, provider, user } = input;
@@ -64,6 +66,7 @@ export function usageRoutes(deps: SignIns & Pick<Administration, 'reports'>): Ro
         context.sendBytes(200, Buffer.from(writeUsageCsv(report, labels)), headers);
         return SENT;
       }
+      const groups = report.series?.groups.slice(0, MAX_GROUPS).map((row) => ({ ...row })) ?? [];
       return {
         since: isoTime(since),
         until: new Date(end).toISOString(),
@@ -72,13 +75,23 @@ export function usageRoutes(deps: SignIns & Pick<Administration, 'reports'>): Ro
         step: step ?? null,
         rows: report.rows.map((row) => ({ ...row })),
         steps: report.series?.steps.map((row) => ({ ...row })) ?? [],
-        groups: report.series?.groups.slice(0, MAX_GROUPS).map((row) => ({ ...row })) ?? [],
+        groups,
         group_count: report.series?.groups.length ?? 0,
+        unpriced_models: findUnpriced(deps, groups),
         total: { ...report.total },
         previous,
       };
     }),
   ];
+}
+
+/** Models of groups that have no price now: the sums of the ledger do not say whether a cost was known. */
+function findUnpriced({ registry, pools }: Models, groups: readonly UsageSums[]): string[] {
+  const names = new Set(groups.flatMap(({ model }) => (typeof model === 'string' ? model : [])));
+  return [...names].filter((name) => {
+    const model = pools.find(name)?.model ?? registry().models.get(name);
+    return model !== undefined && model.cost === undefined;
+  });
 }
 
 export function readZone(name: string): TimeZone {

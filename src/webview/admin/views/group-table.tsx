@@ -1,9 +1,8 @@
 import { ENDPOINTS } from '../../../protocol/admin-api/endpoints.ts';
-import type { UsageAnswer, UsageRow, UsageSums } from '../../../protocol/admin-api/schemas.ts';
+import type { UsageAnswer, UsageRow } from '../../../protocol/admin-api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';
-import { useAnswer } from '../data/use-answer.ts';
 import { saveFile } from '../parts/csv-file.ts';
 import { Table } from '../parts/table.tsx';
 import { useChange } from '../parts/use-change.ts';
@@ -12,29 +11,10 @@ import { labelOf } from './usage-series.ts';
 interface GroupTableProps {
   readonly answer: UsageAnswer;
   readonly title: string;
-  /** The prices of models may be read. */
-  readonly priced: boolean;
 }
 
 /** The sums of each group, and of all. The CSV is that of `svc usage`. */
-export function GroupTable(props: GroupTableProps) {
-  const { by, groups } = props.answer;
-  const free = props.priced && by.join() === 'model' && groups.some(isFree);
-  return free ? <GroupsWithPrices {...props} /> : <Groups {...props} isUnpriced={() => false} />;
-}
-
-/** Its answers cost nothing, as far as is known. */
-const isFree = ({ cost, requests, failures }: UsageSums) => cost === 0 && requests > failures;
-
-/** The sums of the ledger do not say whether a model has no price; the models do. */
-function GroupsWithPrices(props: GroupTableProps) {
-  const models = useAnswer(ENDPOINTS.listModels).value?.data ?? [];
-  const unpriced = new Set(models.filter(({ price }) => price === null).map(({ id }) => id));
-  return <Groups {...props} isUnpriced={(row) => isFree(row) && unpriced.has(String(row.model))} />;
-}
-
-/** @param isUnpriced whether the cost of a row is not known, because its model has no price. */
-function Groups({ answer, title, isUnpriced }: GroupTableProps & { isUnpriced: (row: UsageRow) => boolean }) {
+export function GroupTable({ answer, title }: GroupTableProps) {
   const { since, until, by, time_zone: tz, groups, group_count: count } = answer;
   const query = { since: since ?? undefined, until, by: by.join(), tz, format: 'csv' };
   const { api } = useAdmin();
@@ -43,6 +23,9 @@ function Groups({ answer, title, isUnpriced }: GroupTableProps & { isUnpriced: (
     const file = await api.open(ENDPOINTS.getUsage, { query });
     saveFile(`usage-${until.slice(0, 10)}.csv`, await file.blob());
   };
+  /** Its answers cost nothing, as far as is known. */
+  const isUnpriced = ({ model, cost, requests, failures }: UsageRow) =>
+    cost === 0 && requests > failures && answer.unpriced_models.includes(String(model));
   const name = (row: UsageRow) => (row === answer.total ? t('Total') : labelOf(answer, row, t('(none)')));
   const number = (column: string, value: (row: UsageRow) => string) => ({
     name: column,
@@ -59,7 +42,7 @@ function Groups({ answer, title, isUnpriced }: GroupTableProps & { isUnpriced: (
     ),
     number(t('Output tokens'), (row) => formatCount(row.output_tokens)),
     number(t('First byte p95'), ({ first_byte_p95_ms: p95 }) => (p95 === null ? '–' : formatMilliseconds(p95))),
-    number(t('Spend'), (row) => (row !== answer.total && isUnpriced(row) ? t('unknown') : formatUsd(row.cost))),
+    number(t('Spend'), (row) => (isUnpriced(row) ? t('unknown') : formatUsd(row.cost))),
   ];
   return (
     <section class="card" aria-labelledby="groups">

@@ -45,7 +45,7 @@ export function Overview({ session }: { session: Session }) {
                 {t('Choose a longer period, or send a request to this gateway.')}
               </Empty>
             ) : (
-              <Details answer={answer} by={by} own={session.scope === 'own'} />
+              <Details answer={answer} by={by} />
             )}
           </>
         )}
@@ -83,7 +83,7 @@ function groupTitle(name: GroupName): string {
   }
 }
 
-function Details({ answer, by, own }: { answer: UsageAnswer; by: GroupName; own: boolean }) {
+function Details({ answer, by }: { answer: UsageAnswer; by: GroupName }) {
   const admin = useAdmin();
   const cursor = useSignal<number | undefined>(undefined);
   const zone = admin.clock.value.zone;
@@ -96,7 +96,7 @@ function Details({ answer, by, own }: { answer: UsageAnswer; by: GroupName; own:
   return (
     <>
       <UsagePlots answer={answer} buckets={buckets} cursor={cursor} />
-      <GroupTable answer={answer} title={groupTitle(by)} priced={!own} />
+      <GroupTable answer={answer} title={groupTitle(by)} />
     </>
   );
 }
