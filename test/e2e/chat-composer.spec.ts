@@ -73,12 +73,13 @@ describe('input of the chat in the editor', () => {
     const paused = pausedAnswer({ text: ['One', ' and', ' more.'] });
     harness.answer(paused.answer);
     const frame = await harness.send('First');
-    await frame.locator('.message.assistant').waitFor();
+    await frame.locator('.markdown', { hasText: 'One' }).waitFor();
     await harness.send('Second');
     await frame.locator('.queue', { hasText: 'Second' }).waitFor();
     harness.answer(answerWith({ text: ['Two.'] }));
     paused.resume();
     await frame.locator('.markdown', { hasText: 'Two.' }).waitFor();
+    await frame.locator('.markdown', { hasText: 'One and more.' }).waitFor();
     assert.equal(await frame.locator('.queue').count(), 0);
     assert.deepEqual(await frame.locator('.bubble .plain').allTextContents(), ['First', 'Second']);
   });

@@ -118,7 +118,10 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     },
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
-    newConversation: () => newConversation(page),
+    newConversation: async () => {
+      await answersEnd(page);
+      return newConversation(page);
+    },
     /**
      * Clicks into the input of the open chat. “New Conversation” may focus it once more after the caret is there, which
      * closes a list that was opened meanwhile.
@@ -220,6 +223,16 @@ export async function typeMessage(page: Page, frame: Frame, text: string): Promi
 /** The last answer is whole, or has failed. */
 export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
+
+/** No answer is under way: its request may still be on the way, and would get an answer that was meant for a later one. */
+async function answersEnd(page: Page): Promise<void> {
+  for (const frame of page.frames()) {
+    const busy = frame.locator('.message.assistant[aria-busy="true"]').first();
+    await busy.waitFor({ state: 'detached' }).catch((error) => {
+      if (!frame.isDetached()) throw error;
+    });
+  }
+}
 
 /** Opens a new conversation and waits until the caret is in its input. */
 export async function newConversation(page: Page): Promise<Frame> {
