@@ -46,10 +46,8 @@ export class NextEditView implements vscode.Disposable {
   readonly #watch: DisposableStore;
   readonly #tabKey = new TabKey();
   #presented: Presented | undefined;
-  /** Since when an edit has been on screen. */
-  #since:
-    | { readonly id: number; readonly uri: string; readonly target: EditTarget['kind']; readonly at: number }
-    | undefined;
+  /** What is on screen, and whether it has been there for long enough. */
+  #seen: { readonly id: number; readonly uri: string; readonly target: EditTarget['kind']; long: boolean } | undefined;
   /** The edit that the user asked to see in the mode `subtle`. */
   #revealed: number | undefined;
   #nativeText: string | undefined;
@@ -178,31 +176,33 @@ export class NextEditView implements vscode.Disposable {
     const { editor, edit } = presented;
     if (editor !== vscode.window.activeTextEditor || this.#deps.engine.current?.id !== edit.id) return false;
     if (editor.selections.length !== 1 || !editor.selection.isEmpty || isIndenting(editor)) return false;
-    return this.#remaining() <= 0 && isOnScreen(presented);
-  }
-
-  #remaining(): number {
-    return this.#since === undefined ? Number.POSITIVE_INFINITY : this.#since.at + ARMED_AFTER_MS - Date.now();
+    return this.#seen?.long === true && isOnScreen(presented);
   }
 
   /** Before a new edit is drawn, the key is released; it is taken when the edit has been on screen long enough. */
   #arm(): void {
-    clearTimeout(this.#timer);
     const presented = this.#presented;
-    if (presented === undefined || !presented.complete) this.#since = undefined;
-    else if (!this.#isSame(presented)) {
-      const uri = presented.editor.document.uri.toString();
-      this.#since = { id: presented.edit.id, uri, target: presented.target.kind, at: Date.now() };
+    if (presented === undefined || !presented.complete || !this.#isSeen(presented)) {
+      clearTimeout(this.#timer);
+      this.#seen = undefined;
+      if (presented?.complete === true) this.#see(presented);
     }
-    const armed = this.#isArmed();
-    this.#deps.setContext('svc.nextEdit.armed', armed);
-    const wait = this.#remaining();
-    if (!armed && wait > 0 && wait < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.#arm(), wait);
+    this.#deps.setContext('svc.nextEdit.armed', this.#isArmed());
   }
 
-  #isSame({ edit, editor, target }: Presented): boolean {
-    const since = this.#since;
-    return since?.id === edit.id && since.uri === editor.document.uri.toString() && since.target === target.kind;
+  /** The timer decides, not a clock: a timer may come before the clock shows its time. */
+  #see({ edit, editor, target }: Presented): void {
+    const seen = { id: edit.id, uri: editor.document.uri.toString(), target: target.kind, long: false };
+    this.#seen = seen;
+    this.#timer = setTimeout(() => {
+      seen.long = true;
+      this.#arm();
+    }, ARMED_AFTER_MS);
+  }
+
+  #isSeen({ edit, editor, target }: Presented): boolean {
+    const seen = this.#seen;
+    return seen?.id === edit.id && seen.uri === editor.document.uri.toString() && seen.target === target.kind;
   }
 
   #reveal({ id }: NextEdit): void {
