@@ -87,6 +87,15 @@ describe('settings and surroundings of next edits', () => {
     assert.equal(await at.saved('crlf.toy'), 'if (b) {\r\n  first(b);\r\n  second();\r\n}\r\nlet x = broken');
   });
 
+  it('next edits: are accepted with Tab also if the clock of the machine is set back', async () => {
+    await at.breaks('clock.toy', 'let x = brok', { title: 'Use b', range: [0, 4, 0, 5], text: 'b' });
+    await at.attached('Tab: Use b');
+    await at.armed();
+    await at.press('Tab');
+    await at.plain();
+    assert.equal(await at.saved('clock.toy'), 'let b = broken');
+  });
+
   it('next edits: leave Tab to the ghost text of another extension', async () => {
     await at.rename('other.toy', RENAME, 'userId');
     await at.attached('Tab: rename to userId');

@@ -1,6 +1,7 @@
 // A language for the tests of next edits. Its provider for renames finds words, a line with `broken` has an error, and
 // the preferred quick fix of the error is in fix.json: `{ "title", "range": [line, character, line, character], "text" }`.
 // It has ghost text after `// `. A new line in a file whose name begins with `late` stops all extensions for a while.
+// In one whose name begins with `clock`, the clock of the extensions is set back again and again after a quick fix.
 // Its status bar item names the file and the word whose declaration and rename it gave.
 const path = require('node:path');
 const vscode = require('vscode');
@@ -10,6 +11,8 @@ const toy = { language: 'toy' };
 const requested = { definition: new Set(), rename: new Set() };
 let status;
 const STOPPED_MS = 2000;
+const HOUR_MS = 3_600_000;
+let clock;
 
 exports.activate = ({ subscriptions }) => {
   const problems = vscode.languages.createDiagnosticCollection('toy');
@@ -23,6 +26,7 @@ exports.activate = ({ subscriptions }) => {
     status,
     vscode.commands.registerCommand('toy.armed', () => undefined),
     vscode.workspace.onDidOpenTextDocument(check),
+    vscode.workspace.onDidCloseTextDocument(() => clock?.()),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       check(document);
       const late = path.basename(document.uri.fsPath).startsWith('late');
@@ -41,6 +45,18 @@ function stopExtensions() {
   while (Date.now() < end);
 }
 
+function setBackClock() {
+  const { now } = Date;
+  let hours = 0;
+  Date.now = () => now() - hours * HOUR_MS;
+  const timer = setInterval(() => hours++, 20);
+  clock = () => {
+    clearInterval(timer);
+    Date.now = now;
+    clock = undefined;
+  };
+}
+
 function findProblems(document) {
   const broken = [...document.getText().matchAll(/broken/g)];
   return broken.map(({ index }) => {
@@ -51,6 +67,8 @@ function findProblems(document) {
 
 async function createFixes(document, _range, { diagnostics }) {
   if (diagnostics.length === 0) return [];
+  clock?.();
+  if (path.basename(document.uri.fsPath).startsWith('clock')) setBackClock();
   const file = vscode.Uri.joinPath(document.uri, '..', 'fix.json');
   const { title, range, text } = JSON.parse(new TextDecoder().decode(await vscode.workspace.fs.readFile(file)));
   const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
