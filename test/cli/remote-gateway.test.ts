@@ -70,6 +70,19 @@ describe('svc keys and svc usage with --gateway', () => {
     }
   });
 
+  it('svc usage --gateway: reads the answer of a release without the member `unpriced_models`', async () => {
+    const older = createServer(async ({ url = '' }, response) => {
+      const answer = await gateway.get(url, { authorization: `Bearer ${folder.env.SVC_ADMIN_KEY}` });
+      response.end(JSON.stringify({ ...(await answer.json()), unpriced_models: undefined }));
+    });
+    older.listen(0, '127.0.0.1');
+    await once(older, 'listening');
+    const { port } = older.address() as AddressInfo;
+    const { code, err } = await svc(folder, ['usage', '--gateway', `http://127.0.0.1:${port}`]);
+    assert.deepEqual([code, err], [0, '']);
+    older.close();
+  });
+
   it('--gateway: says what is wrong with the address, the key or the gateway, and prints no key', async () => {
     const elsewhere = createServer((_, response) => response.writeHead(302, { location: gateway.url }).end());
     elsewhere.listen(0, '127.0.0.1');

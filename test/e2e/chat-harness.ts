@@ -119,7 +119,7 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
     newConversation: async () => {
-      await answersEnd(page);
+      await waitForAllAnswers(page);
       return newConversation(page);
     },
     /**
@@ -224,8 +224,8 @@ export async function typeMessage(page: Page, frame: Frame, text: string): Promi
 export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
-/** No answer is under way: its request may still be on the way, and would get an answer that was meant for a later one. */
-async function answersEnd(page: Page): Promise<void> {
+/** Waits until no answer is under way: a request that is late would get the answer that the next test sets. */
+async function waitForAllAnswers(page: Page): Promise<void> {
   for (const frame of page.frames()) {
     const busy = frame.locator('.message.assistant[aria-busy="true"]').first();
     await busy.waitFor({ state: 'detached' }).catch((error) => {

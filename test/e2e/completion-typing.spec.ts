@@ -361,6 +361,7 @@ describe('completions in the editor', () => {
       await at.edit('style.css', 'a { color:');
       await at.page.keyboard.press('ControlOrMeta+S');
       await at.page.locator('.view-lines .view-line').nth(1).waitFor();
+      // For longer than a request would take to come.
       for (let moves = 0; moves < 10; moves++) {
         await at.page.keyboard.press('ArrowLeft', { delay: 40 });
         await at.page.keyboard.press('ArrowRight', { delay: 40 });

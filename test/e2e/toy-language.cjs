@@ -12,7 +12,7 @@ const requested = { definition: new Set(), rename: new Set() };
 let status;
 const STOPPED_MS = 2000;
 const HOUR_MS = 3_600_000;
-let clock;
+let restoreClock;
 
 exports.activate = ({ subscriptions }) => {
   const problems = vscode.languages.createDiagnosticCollection('toy');
@@ -26,7 +26,7 @@ exports.activate = ({ subscriptions }) => {
     status,
     vscode.commands.registerCommand('toy.armed', () => undefined),
     vscode.workspace.onDidOpenTextDocument(check),
-    vscode.workspace.onDidCloseTextDocument(() => clock?.()),
+    vscode.workspace.onDidCloseTextDocument(() => restoreClock?.()),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       check(document);
       const late = path.basename(document.uri.fsPath).startsWith('late');
@@ -50,10 +50,10 @@ function setBackClock() {
   let hours = 0;
   Date.now = () => now() - hours * HOUR_MS;
   const timer = setInterval(() => hours++, 20);
-  clock = () => {
+  restoreClock = () => {
     clearInterval(timer);
     Date.now = now;
-    clock = undefined;
+    restoreClock = undefined;
   };
 }
 
@@ -67,7 +67,7 @@ function findProblems(document) {
 
 async function createFixes(document, _range, { diagnostics }) {
   if (diagnostics.length === 0) return [];
-  clock?.();
+  restoreClock?.();
   if (path.basename(document.uri.fsPath).startsWith('clock')) setBackClock();
   const file = vscode.Uri.joinPath(document.uri, '..', 'fix.json');
   const { title, range, text } = JSON.parse(new TextDecoder().decode(await vscode.workspace.fs.readFile(file)));

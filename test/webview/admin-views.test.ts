@@ -124,7 +124,7 @@ describe('views of the admin page', () => {
       { ...free, requestId: 'a', at: Date.now() - 60_000, cost: undefined },
       { ...free, requestId: 'b', at: Date.now() - 60_000, cost: 2_000_000_000, model: 'up/m' },
     ]);
-    // For an admin, and for a person who sees only what is their own.
+    // For an admin, and for a key that sees only its own usage.
     for (const key of [KEY, await other.createKey({ name: 'ann' })]) {
       const { page, close } = await other.open('/admin', { key });
       const table = page.getByRole('table', { name: 'Sums of the period' });
