@@ -3,7 +3,7 @@
 // tests of any suite, and only what they need is built and installed. `--fast` selects those that start no process.
 import { parseArgs } from 'node:util';
 import { BUILD, CHECKS, type Outcome, run, type Step, setUpStep, suiteStep } from './run/steps.ts';
-import { FAST_SUITE, LANES, type Selection, select } from './run/suites.ts';
+import { BESIDE, FAST_SUITE, type Selection, SUITES, select } from './run/suites.ts';
 
 const { values, positionals } = parseArgs({
   options: { grep: { type: 'string' }, fast: { type: 'boolean' } },
@@ -29,11 +29,12 @@ console.log(`${sum((each) => each.passed)} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
 async function runAll(): Promise<void> {
-  const suites = LANES.flat().filter(({ usual }) => usual);
+  const suites = SUITES.filter(({ usual }) => usual);
   const installed = step(setUpStep(suites));
   const build = step(BUILD);
-  const lane = async (each: (typeof LANES)[number]) => {
-    for (const suite of each.filter(({ usual }) => usual)) {
+  const waiting = [...suites];
+  const runWaiting = async () => {
+    for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
       if (suite.programs.length > 0) await installed;
       if (suite.built && !(await build)) continue;
       await step(suiteStep(suite));
@@ -42,7 +43,7 @@ async function runAll(): Promise<void> {
   const checks = build.then(async () => {
     for (const each of CHECKS) await step(each);
   });
-  await Promise.all([checks, ...LANES.map(lane)]);
+  await Promise.all([checks, ...Array.from({ length: BESIDE }, runWaiting)]);
 }
 
 async function runSelected(selections: readonly Selection[]): Promise<void> {

@@ -2,9 +2,9 @@
 // reason; the suites that need it then fail with the same text.
 import { CODE_SERVER, codeServerInstalled, installCodeServer } from '../host/code-server.ts';
 import { absentPrograms, installPrograms } from '../host/programs.ts';
-import { LANES } from './suites.ts';
+import { SUITES } from './suites.ts';
 
-const suites = LANES.flat().filter(({ name }) => process.argv.slice(2).includes(name));
+const suites = SUITES.filter(({ name }) => process.argv.slice(2).includes(name));
 const programs = absentPrograms([...new Set(suites.flatMap((suite) => suite.programs))]);
 const editor = suites.some((suite) => suite.editor) && !codeServerInstalled();
 

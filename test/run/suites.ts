@@ -78,18 +78,23 @@ const editor: Suite = {
   built: true,
   usual: true,
 };
-const CHAT = ['test/e2e/chat-*.spec.ts'];
 const endToEnd: Suite = {
   name: 'end to end',
   files: ['test/e2e/**/*.spec.ts'],
-  except: CHAT,
+  except: ['test/e2e/{chat,completion,next-edit}*.spec.ts'],
   mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts', '--exit'],
   programs: [CHROMIUM],
   editor: true,
   built: true,
   usual: true,
 };
-const chat: Suite = { ...endToEnd, name: 'chat, end to end', files: CHAT, except: [] };
+const chat: Suite = { ...endToEnd, name: 'chat, end to end', files: ['test/e2e/chat-*.spec.ts'], except: [] };
+const completions: Suite = {
+  ...endToEnd,
+  name: 'completions, end to end',
+  files: ['test/e2e/{completion,next-edit}*.spec.ts'],
+  except: [],
+};
 const clients: Suite = {
   name: 'coding agents and SDKs',
   files: ['test/clients/**/*.test.ts'],
@@ -100,14 +105,11 @@ const clients: Suite = {
   usual: false,
 };
 
-/**
- * Lanes run beside each other, the suites of a lane one after the other. They take about the same time. Two use the cores
- * for most of the time; three or four end only 5 % earlier on two cores, with twice the load.
- */
-export const LANES: readonly (readonly Suite[])[] = [
-  [plain, pages, endToEnd, clients],
-  [servers, editor, chat],
-];
+/** In the order of their start: what needs no build first, then the longest. */
+export const SUITES: readonly Suite[] = [plain, servers, chat, completions, endToEnd, editor, pages, clients];
+
+/** Suites that run beside each other: on two cores, a third one computes while the others wait. */
+export const BESIDE = 3;
 
 /** Files of the suites without servers that start no process and take little time. */
 const FAST = ['test/{base,wire,config,catalog,provider,completion,chat,cli}/*.test.ts', 'test/gateway/*.test.ts'];
@@ -141,7 +143,7 @@ export function filesOf({ files, except = [] }: Suite): readonly string[] {
  * test or a group. Without patterns, all files that contain `grep` in a title.
  */
 export function select(patterns: readonly string[], grep?: string): readonly Selection[] {
-  const suites = LANES.flat().map((suite) => ({ suite, files: filesOf(suite) }));
+  const suites = SUITES.map((suite) => ({ suite, files: filesOf(suite) }));
   const keep = (matches: (file: string) => boolean) =>
     suites.map(({ suite, files }) => ({ suite, files: files.filter(matches) })).filter(({ files }) => files.length > 0);
   const withTitle = (text: string) => keep((file) => titles(file).some((title) => title.includes(text)));
