@@ -4,16 +4,14 @@ import { suiteStep } from './steps.ts';
 import { FAST_SUITE, filesOf, groups, ROOT, SUITES, select } from './suites.ts';
 
 describe('npm test', () => {
-  const suites = SUITES;
-
   it('npm test: each test file is in exactly one suite', () => {
     const all = globSync('test/**/*.{test,spec,suite}.ts', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'));
     assert.ok(all.length > 200);
-    assert.deepEqual(suites.flatMap(filesOf).sort(), all.sort());
+    assert.deepEqual(SUITES.flatMap(filesOf).sort(), all.sort());
   });
 
   it('npm test: the fast suites are a part of the suites without servers', () => {
-    const plain = new Set(filesOf(suites[0] ?? assert.fail()));
+    const plain = new Set(filesOf(SUITES[0] ?? assert.fail()));
     const fast = filesOf(FAST_SUITE);
     assert.ok(fast.length > 50);
     assert.deepEqual(

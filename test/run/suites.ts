@@ -61,15 +61,18 @@ const servers: Suite = {
   built: false,
   usual: true,
 };
+const ADMIN_PAGE = ['test/webview/admin-*.test.ts'];
 const pages: Suite = {
   name: 'pages in Chromium',
   files: ['test/webview/**/*.test.ts'],
+  except: ADMIN_PAGE,
   mocha: ['--timeout', '180000', '--require', 'test/webview/failure-report.ts'],
   programs: [CHROMIUM],
   editor: false,
   built: true,
   usual: true,
 };
+const adminPage: Suite = { ...pages, name: 'admin page in Chromium', files: ADMIN_PAGE, except: [] };
 const editor: Suite = {
   name: 'suites in VS Code',
   files: ['test/host/suites/*.suite.ts'],
@@ -106,7 +109,17 @@ const clients: Suite = {
 };
 
 /** In the order of their start: what needs no build first, then the longest. */
-export const SUITES: readonly Suite[] = [plain, servers, chat, completions, endToEnd, editor, pages, clients];
+export const SUITES: readonly Suite[] = [
+  plain,
+  servers,
+  chat,
+  completions,
+  endToEnd,
+  editor,
+  pages,
+  adminPage,
+  clients,
+];
 
 /** Suites that run beside each other: on two cores, a third one computes while the others wait. */
 export const BESIDE = 3;
