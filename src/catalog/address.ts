@@ -7,6 +7,7 @@ import { type MessageText, msg } from '../wire/errors/svc-error.ts';
 import { FIM_DIALECTS, type FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { ProviderKind } from './model.ts';
+import { vendorAddress } from './ollama-address.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './public/catalog.ts';
 import { findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
 
@@ -59,7 +60,8 @@ export function resolveAddress(question: AddressRequest): Address {
   const kind = resolveKind(speech?.kind ?? 'openai-compatible', vendor);
   const base = resolveBase(question, configured, kind, listed, vendor);
   const fim = dialectNamed(provider?.fim?.value);
-  const fimURL = provider?.fimURL?.value ?? (configured === undefined ? vendor?.fim?.url : undefined);
+  const vendorFim = configured === undefined ? vendor?.fim?.url : undefined;
+  const fimURL = provider?.fimURL?.value ?? (vendorFim && vendorAddress(id, vendorFim, question.env));
   const hidden = model?.provider?.npm?.reference ?? provider?.npm?.reference;
   const problem = speech === undefined ? unknownPackage(hidden ? '…' : npm) : base.problem;
   return {
@@ -131,7 +133,8 @@ function resolveBase(
       : { url: configured };
   }
   if (kind === 'azure') return azureBase(question);
-  const template = question.catalogModel?.api ?? listed?.api ?? vendor?.base;
+  const known = vendor?.base && vendorAddress(question.id, vendor.base, question.env);
+  const template = question.catalogModel?.api ?? listed?.api ?? known;
   if (template !== undefined) return expand(template, question.env);
   return { problem: msg('The address of `{0}` is not known. Set `options.baseURL`.', question.id) };
 }

@@ -23,3 +23,8 @@ export function ollamaAddress(env: Environment): string {
   const address = `${scheme ?? 'http'}://${name}${used === '' ? '' : `:${used}`}`;
   return URL.canParse(address) ? new URL(address).origin : `http://127.0.0.1:${PORT}`;
 }
+
+/** An address of the vendor table in this environment: that of Ollama has the origin of `ollamaAddress`. */
+export function vendorAddress(vendor: string, address: string, env: Environment): string {
+  return vendor === 'ollama' ? address.replace(new URL(address).origin, ollamaAddress(env)) : address;
+}

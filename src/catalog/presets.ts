@@ -2,7 +2,7 @@ import { defined } from '../base/json.ts';
 import { DEFAULT_NPM } from '../config/settings/defaults.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { environmentKey } from './environment-key.ts';
-import { ollamaAddress } from './ollama-address.ts';
+import { vendorAddress } from './ollama-address.ts';
 import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { PACKAGES, VENDORS } from './vendors.ts';
 
@@ -39,8 +39,7 @@ export function providerPresets(
     const listed = catalogProvider(catalog, vendor.catalog ?? id);
     const address = vendor.base ?? listed?.api;
     if (address === undefined) return [];
-    const at = (url: string) =>
-      id === 'ollama' && url !== '' ? url.replace(new URL(url).origin, ollamaAddress(env)) : url;
+    const at = (url: string) => (url === '' ? '' : vendorAddress(id, url, env));
     const api = PACKAGES.get(vendor.npm ?? listed?.npm ?? DEFAULT_NPM)?.format ?? 'chat-completions';
     const name = vendor.name ?? listed?.name ?? id;
     const { url: fimURL = '', dialect: fim = '' } = vendor.fim ?? {};

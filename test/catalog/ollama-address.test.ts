@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { planLocalModels } from '../../src/catalog/local-setup.ts';
 import { ollamaAddress } from '../../src/catalog/ollama-address.ts';
 import { providerPresets } from '../../src/catalog/presets.ts';
-import { NO_CATALOG } from './test-registry.ts';
+import { buildTestRegistry, NO_CATALOG } from './test-registry.ts';
 
 const USUAL = 'http://127.0.0.1:11434';
 /** What Ollama's own programs make of them, but for addresses that a server only listens at. */
@@ -42,5 +42,26 @@ describe('the address of Ollama', () => {
     assert.equal(presets.find(({ id }) => id === 'llamacpp')?.baseURL, 'http://127.0.0.1:8080/v1');
     const { models } = planLocalModels({ memory: 64, cores: 16 }, 'ollama', '/bin/bash', 'http://box.local:9');
     assert.deepEqual([...new Set(models.map((model) => model.baseURL))], ['http://box.local:9/v1']);
+  });
+
+  const configured = async (options: object, host?: string) => {
+    const registry = await buildTestRegistry({
+      catalog: NO_CATALOG,
+      mine: { provider: { ollama: { options, models: { m: {} } } } },
+      ...(host === undefined ? {} : { env: { OLLAMA_HOST: host } }),
+    });
+    const { baseURL, fimURL } = registry.find('ollama/m')?.endpoint ?? assert.fail();
+    return [baseURL, fimURL];
+  };
+
+  it('OLLAMA_HOST: is that of the provider `ollama` without an address', async () => {
+    assert.deepEqual(await configured({}), [`${USUAL}/v1`, USUAL]);
+    assert.deepEqual(await configured({}, '0.0.0.0'), [`${USUAL}/v1`, USUAL]);
+    assert.deepEqual(await configured({}, 'box.local:9'), ['http://box.local:9/v1', 'http://box.local:9']);
+  });
+
+  it('OLLAMA_HOST: an address in the configuration is before it', async () => {
+    const options = { baseURL: 'http://127.0.0.1:11434/v1' };
+    assert.equal((await configured(options, 'box.local:9'))[0], `${USUAL}/v1`);
   });
 });
