@@ -30,6 +30,11 @@ export interface AnswerContext {
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
+  /**
+   * Messages: the probable input of the request, in tokens. An answer begins with its input, which other formats report
+   * at their end, if at all.
+   */
+  readonly inputTokens?: number;
   /** The request of this answer. Responses and Messages repeat parts of it. */
   readonly request: Conversation;
   /** Chat Completions: the client requested the usage in a chunk of its own (`stream_options.include_usage`). */

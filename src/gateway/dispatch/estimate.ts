@@ -27,6 +27,12 @@ export function recordingSize(bytes: number): RequestSize {
   return { bytes: 0, output: tokens, media: { bytes: 0, tokens } };
 }
 
+/** The probable input of a request, in tokens. */
+export function probableInput({ size = recordingSize(0) }: Pick<RequestContext, 'size'>): number {
+  const { bytes, media = NO_MEDIA } = size;
+  return textTokens(Math.max(0, bytes - media.bytes)) + media.tokens;
+}
+
 /**
  * The probable use of a request: its input, and for the cost, which must not be estimated too low, as much output as it allows, at the highest prices that
  * it asks for. A cheaper service tier is not certain: the provider may serve the usual one.
@@ -34,7 +40,7 @@ export function recordingSize(bytes: number): RequestSize {
 export function estimateRequest(context: RequestContext, model: EstimatedModel, byok: boolean): Estimate {
   const { bytes, output, media = NO_MEDIA, demands = NO_DEMANDS } = context.size ?? recordingSize(0);
   const text = Math.max(0, bytes - media.bytes);
-  const tokens = textTokens(text) + media.tokens;
+  const tokens = probableInput(context);
   const { cost, limit, options } = model;
   if (byok) return { tokens, nano: 0 };
   if (cost === undefined) return { tokens, nano: 0, unpriced: true };

@@ -17,6 +17,7 @@ import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
+import { probableInput } from '../dispatch/estimate.ts';
 import type { Candidate } from '../dispatch/models.ts';
 import { configuredFallbacks, type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
@@ -227,5 +228,7 @@ function answerContext(context: RequestContext, client: Format, body: JsonObject
   const request = client.readRequest(body);
   const created = Math.floor(Date.now() / 1000);
   const wholeCalls = MISTRAL_SDK.test(context.request.headers['user-agent'] ?? '');
-  return { id: context.id, model: request.model, created, request, usageChunk: requestsUsageChunk(body), wholeCalls };
+  const inputTokens = probableInput(context);
+  const usageChunk = requestsUsageChunk(body);
+  return { id: context.id, model: request.model, created, request, inputTokens, usageChunk, wholeCalls };
 }

@@ -77,7 +77,7 @@ export class MessagesStreamWriter implements StreamWriter {
     if (this.#begun) return;
     this.#begun = true;
     const { id, model } = this.#context;
-    const usage = { ...writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }), output_tokens: 0 };
+    const usage = { ...writeMessagesUsage(this.#usage ?? probableUsage(this.#context)), output_tokens: 0 };
     const message = {
       id,
       type: 'message',
@@ -151,7 +151,7 @@ export class MessagesStreamWriter implements StreamWriter {
     }
     this.#begin();
     this.#sequence.end();
-    const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }));
+    const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? probableUsage(this.#context)));
     this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(finish))},"usage":${usage}`);
     this.#frames.push({ event: 'message_stop', data: '{"type":"message_stop"}' });
   }
@@ -199,6 +199,11 @@ function writeStopReason({ reason, stopSequence, native }: Finish): Record<strin
   return { stop_reason: STOP[reason], stop_sequence: null };
 }
 
+/** Agents show how full the window is, and summarize the conversation in time, by the last input that they were told. */
+function probableUsage({ inputTokens = 0 }: AnswerContext): Usage {
+  return { input: inputTokens, output: 0 };
+}
+
 /** `Usage` counts cached tokens as input; Anthropic's usage does not. */
 function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   return defined({
@@ -223,7 +228,7 @@ export function writeMessagesAnswer(context: AnswerContext, events: readonly Eve
     model: context.model,
     content: answer.parts.flatMap((part) => writePart(part, context.issuer)),
     ...writeStopReason({ ...answer, reason: answer.finish }),
-    usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
+    usage: writeMessagesUsage(answer.usage ?? probableUsage(context)),
   };
 }
 
