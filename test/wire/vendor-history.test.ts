@@ -195,4 +195,39 @@ describe('history of tools that ran at a vendor', () => {
       messages: [user, { role: 'assistant', content: [block] }, user],
     });
   });
+
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's' };
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} };
+  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'R' }] };
+  const asked = (model: string, turns: readonly JsonObject[]) => {
+    const request = { model, max_tokens: 9_000, messages: [user, ...turns] };
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }];
+    const body = { ...request, tools, thinking: { type: 'enabled', budget_tokens: 2_000 } };
+    return FORMATS.messages.writeRequest(FORMATS.messages.readRequest(body));
+  };
+  const typesOf = (body: unknown) =>
+    JSON.parse(JSON.stringify(body)).messages.map(({ content }: { content: string | { type: string }[] }) =>
+      typeof content === 'string' ? content : content.map(({ type }) => type),
+    );
+
+  it('vendor history: thinking behind another block is left out, because the API refuses it', () => {
+    const earlier = { role: 'assistant', content: [{ type: 'text', text: 'A' }, thinking, call] };
+    const body = asked('claude-sonnet-4-5', [earlier, result, { role: 'assistant', content: 'B' }, user]);
+    assert.deepEqual(typesOf(body).slice(1, 2), [['text', 'tool_use']]);
+    assert.equal(Object(body.thinking).type, 'enabled');
+    const first = asked('claude-sonnet-4-5', [{ role: 'assistant', content: [thinking, call] }, result]);
+    assert.deepEqual([typesOf(first)[1], Object(first.thinking).type], [['thinking', 'tool_use'], 'enabled']);
+  });
+
+  it('vendor history: a tool loop whose thinking is behind another block goes on without thinking', () => {
+    for (const turns of [
+      [{ role: 'assistant', content: [{ type: 'text', text: 'A' }, thinking, call] }],
+      [
+        { role: 'assistant', content: 'A' },
+        { role: 'assistant', content: [thinking, call] },
+      ],
+    ]) {
+      assert.equal(asked('claude-sonnet-4-5', [...turns, result]).thinking, undefined);
+    }
+  });
 });

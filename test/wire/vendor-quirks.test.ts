@@ -360,5 +360,10 @@ describe('quirks of vendor streams', () => {
     const failed = { status: 'failed', error: { code: 'server_error', message: 'Broke' }, output: [] };
     const events = readEvents(responses, [event({ type: 'response.failed', response: failed })]);
     assert.equal(foldEvents(events).error?.errorType, 'upstream_error');
+    // openai/codex#24973: the error is beside the answer.
+    const beside = { ...failed, error: null };
+    const slow = { code: 'rate_limit_exceeded', message: 'Slow down.' };
+    const read = readEvents(responses, [event({ type: 'response.failed', response: beside, error: slow })]);
+    assert.match(foldEvents(read).error?.message ?? '', /Slow down/);
   });
 });

@@ -106,8 +106,8 @@ export const FORMAT_PROFILES: readonly Profile[] = [
       row(
         'reasoningHistory',
         { text: 'kept', details: 'none', demanded: false },
-        'only thinking that the same provider and account has signed; without it, thinking is turned off in a tool loop',
-        'Anthropic, "Extended thinking" ("Invalid `signature` in `thinking` block")',
+        'only thinking that the same provider and account has signed; without it, thinking is turned off in a tool loop; thinking with a budget only as the first block of its message',
+        'Anthropic, "Extended thinking" ("Invalid `signature` in `thinking` block"); anthropics/claude-code#20692',
       ),
       row(
         'images',

@@ -43,7 +43,7 @@ export function writeMessagesRequest(conversation: Conversation): Body {
   const user = shortIdentifier(conversation.user ?? conversation.safetyIdentifier, MAX_USER_ID);
   const { system, messages } = writePrompt(conversation);
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
-  const thought = canThink(conversation) ? writeThinking(conversation, maxTokens) : { fields: {}, thinking: false };
+  const thought = thinkingOf(conversation, messages, maxTokens);
   const config = { ...thought.fields.output_config, ...outputFormat(conversation) };
   const budget = thought.fields.thinking?.budget_tokens ?? 0;
   const body = defined({
@@ -51,7 +51,7 @@ export function writeMessagesRequest(conversation: Conversation): Body {
     cache_control: conversation.cacheControl,
     max_tokens: budget >= maxTokens ? budget + maxTokens : maxTokens,
     system: system.length === 0 ? undefined : writeSystem(system),
-    messages,
+    messages: isManual(thought) ? messages.map(withThinkingFirst) : messages,
     stream: conversation.stream || undefined,
     ...(thought.thinking ? {} : writeSampling(sampling)),
     stop_sequences: writeStop(sampling.stop),
@@ -121,14 +121,40 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
  * The API rejects thinking together with a forced tool, and within a tool loop whose signed thinking is missing
  * ("Expected `thinking`... but found `tool_use`").
  */
-function canThink(conversation: Conversation): boolean {
-  if (conversation.reasoning === undefined) return false;
+function thinkingOf(conversation: Conversation, messages: readonly Message[], maxTokens: number): Thinking {
+  const none = { fields: {}, thinking: false };
+  if (conversation.reasoning === undefined) return none;
   const choice = conversation.tools.length > 0 ? conversation.toolChoice?.type : undefined;
-  if (choice === 'required' || choice === 'tool') return false;
-  const last = conversation.turns.findLast((turn) => turn.role === 'assistant');
+  if (choice === 'required' || choice === 'tool') return none;
+  const thought = writeThinking(conversation, maxTokens);
+  const last = messages.findLast(({ role }) => role === 'assistant');
   const results = conversation.turns.at(-1)?.parts.some((part) => part.type === 'tool-result') ?? false;
-  if (!results || last === undefined) return true;
-  return last.parts.some((part) => part.type === 'reasoning' && part.seals.some((seal) => seal.vendor === 'messages'));
+  if (!results || last === undefined) return thought;
+  const blocks = blocksOf(last);
+  return blocks.slice(0, isManual(thought) ? 1 : undefined).some(isThinking) ? thought : none;
+}
+
+function blocksOf({ content }: Message): readonly Body[] {
+  return typeof content === 'string' ? [] : content;
+}
+
+/** Thinking with a budget. Adaptive thinking has no rule of order. */
+function isManual({ fields }: Thinking): boolean {
+  return fields.thinking?.type === 'enabled';
+}
+
+function isThinking({ type }: Body): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
+/**
+ * Without its thinking, if another block is before it, as after a change of the model: "If an assistant message contains
+ * any thinking blocks, the first block must be `thinking`".
+ */
+function withThinkingFirst(message: Message): Message {
+  const blocks = blocksOf(message);
+  const at = blocks.findIndex(isThinking);
+  return at > 0 ? { ...message, content: blocks.filter((block) => !isThinking(block)) } : message;
 }
 
 function outputFormat(conversation: Conversation): Body {
@@ -139,7 +165,7 @@ function outputFormat(conversation: Conversation): Body {
 }
 
 /** The API rejects an empty list of messages, so without one the last system text becomes the user's message. */
-function writePrompt({ system, turns }: Conversation): { system: readonly TextPart[]; messages: readonly Body[] } {
+function writePrompt({ system, turns }: Conversation): { system: readonly TextPart[]; messages: readonly Message[] } {
   const texts = [...system, ...midSystem(turns)].filter((part) => part.text !== '');
   const messages = writeTurns(turns);
   const last = messages.length === 0 ? texts.at(-1) : undefined;
@@ -158,12 +184,12 @@ function midSystem(turns: readonly Turn[]): TextPart[] {
 
 interface Message {
   readonly role: 'user' | 'assistant';
-  content: Body[];
+  readonly content: string | readonly Body[];
 }
 
 /** Consecutive turns of one role become one message, with tool results first (Anthropic, "Tool use"). */
-function writeTurns(turns: readonly Turn[]): Body[] {
-  const messages: Message[] = [];
+function writeTurns(turns: readonly Turn[]): readonly Message[] {
+  const messages: { readonly role: Message['role']; readonly content: Body[] }[] = [];
   for (const turn of turns) {
     if (turn.role === 'system') continue;
     const content = turn.role === 'user' ? turn.parts.flatMap(writeUserPart) : turn.parts.flatMap(writeAssistantPart);

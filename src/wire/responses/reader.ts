@@ -122,7 +122,7 @@ export class ResponsesStreamReader implements StreamReader {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        append(events, this.readResponse(objectOrEmpty(value.response)));
+        append(events, this.readResponse(withError(objectOrEmpty(value.response), value.error)));
         break;
       case 'error':
         append(events, this.#fail(vendorErrorValue(isObject(value.error) ? value.error : value)));
@@ -279,6 +279,11 @@ export class ResponsesStreamReader implements StreamReader {
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
     return { type: 'finish', reason };
   }
+}
+
+/** Some servers have the error beside the answer (openai/codex#24973). */
+function withError(response: JsonObject, error: unknown): JsonObject {
+  return isObject(error) && !isObject(response.error) ? { ...response, error } : response;
 }
 
 function isCall(item: JsonObject): boolean {
