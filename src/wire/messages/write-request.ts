@@ -138,7 +138,7 @@ function blocksOf({ content }: Message): readonly Body[] {
   return typeof content === 'string' ? [] : content;
 }
 
-/** Thinking with a budget. Adaptive thinking has no rule of order. */
+/** Thinking with a budget. The reports of a refused order are about it, and not about adaptive thinking. */
 function isManual({ fields }: Thinking): boolean {
   return fields.thinking?.type === 'enabled';
 }

@@ -159,12 +159,11 @@ describe('Postgres as operators have it', () => {
     const holder = new pg.Client({ connectionString: fleet.url });
     await holder.connect();
     try {
-      await holder.query(`BEGIN; SELECT pg_advisory_xact_lock(${MONEY_LOCK})`);
+      await holder.query(`BEGIN; SET LOCAL statement_timeout = '60s'; SELECT pg_advisory_xact_lock(${MONEY_LOCK})`);
       const freed = holder.query(`DO $$ BEGIN ${UNTIL_A_QUESTION_WAITED} END $$; COMMIT`);
       const answer = fleet.status(replica, key, { max_tokens: 10 });
       // The first question has failed.
-      await replica.logged('state-read-only');
-      await freed;
+      await Promise.all([replica.logged('state-read-only'), freed]);
       assert.equal(await answer, 200);
     } finally {
       await holder.end();
