@@ -146,6 +146,22 @@ describe('next edits', () => {
       };
       document.addEventListener('keydown', pressed, true);
     });
+    await inPage(at.page, 'the window is busy when the edit arrives, and draws it late', () => {
+      const { readAsArrayBuffer } = FileReader.prototype;
+      const messages = new TextDecoder();
+      const beBusy = ({ currentTarget }: Event) => {
+        const { result } = currentTarget as FileReader;
+        if (!(result instanceof ArrayBuffer) || !messages.decode(result).includes('Tab: rename to')) return;
+        FileReader.prototype.readAsArrayBuffer = readAsArrayBuffer;
+        const start = performance.now();
+        while (performance.now() - start < 1000);
+      };
+      // VS Code reads each message of its extensions so.
+      FileReader.prototype.readAsArrayBuffer = function (blob) {
+        this.addEventListener('load', beBusy, { capture: true, once: true });
+        readAsArrayBuffer.call(this, blob);
+      };
+    });
     await at.rename('early.toy', RENAME, 'userId');
     await at.attached('Tab: rename to userId');
     await at.press('Tab');

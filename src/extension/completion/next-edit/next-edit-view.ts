@@ -46,7 +46,7 @@ export class NextEditView implements vscode.Disposable {
   readonly #watch: DisposableStore;
   readonly #tabKey = new TabKey();
   #presented: Presented | undefined;
-  /** What is on screen, and whether it has been there for long enough. */
+  /** What is drawn, and whether it has been on screen for long enough. */
   #seen: { readonly id: number; readonly uri: string; readonly target: EditTarget['kind']; long: boolean } | undefined;
   /** The edit that the user asked to see in the mode `subtle`. */
   #revealed: number | undefined;
@@ -69,6 +69,7 @@ export class NextEditView implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer);
+    this.#seen = undefined;
     this.#watch.dispose();
     this.#changed.dispose();
   }
@@ -96,12 +97,14 @@ export class NextEditView implements vscode.Disposable {
     const before = this.#presented;
     this.#presented = this.#present();
     const { setContext } = this.#deps;
+    // The key is released before a new edit is drawn.
     this.#arm();
     const presented = this.#presented;
     // Its commands exist when the edit is seen.
     setContext('svc.nextEdit.visible', presented !== undefined && !presented.native);
     if (presented === undefined || presented.native) this.#deps.decorations.clear();
     else this.#draw(presented);
+    if (presented?.complete && this.#seen === undefined) void this.#see(presented);
     this.#refreshNative(presented);
     if (before?.edit !== presented?.edit || before?.target.kind !== presented?.target.kind) this.#changed.fire();
   }
@@ -179,21 +182,21 @@ export class NextEditView implements vscode.Disposable {
     return this.#seen?.long === true && isOnScreen(presented);
   }
 
-  /** Before a new edit is drawn, the key is released; it is taken when the edit has been on screen long enough. */
   #arm(): void {
     const presented = this.#presented;
     if (presented === undefined || !presented.complete || !this.#isSeen(presented)) {
       clearTimeout(this.#timer);
       this.#seen = undefined;
-      if (presented?.complete === true) this.#see(presented);
     }
     this.#deps.setContext('svc.nextEdit.armed', this.#isArmed());
   }
 
   /** The timer decides, not a clock: a timer may come before the clock shows its time. */
-  #see({ edit, editor, target }: Presented): void {
+  async #see({ edit, editor, target }: Presented): Promise<void> {
     const seen = { id: edit.id, uri: editor.document.uri.toString(), target: target.kind, long: false };
     this.#seen = seen;
+    await drawn();
+    if (this.#seen !== seen) return;
     this.#timer = setTimeout(() => {
       seen.long = true;
       this.#arm();
@@ -245,6 +248,20 @@ export class NextEditView implements vscode.Disposable {
     }
     this.update();
   }
+}
+
+/**
+ * Resolves when VS Code has drawn what was sent to it before: its window may be busy. It draws in the frame after it has
+ * handled a message, so a second message is answered after that frame.
+ */
+async function drawn(): Promise<void> {
+  await askWindow();
+  await askWindow();
+}
+
+/** A command without an effect: the window answers messages in their order. */
+function askWindow(): Thenable<void> {
+  return vscode.commands.executeCommand('setContext', 'svc.nextEdit.drawn', true);
 }
 
 /** The text to show as ghost text. Text after the cursor in its line is moved, so only one line is shown there. */
