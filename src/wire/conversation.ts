@@ -142,7 +142,8 @@ export interface ReasoningRequest {
   readonly effort?: string;
   /** Tokens. */
   readonly budgetTokens?: number;
-  readonly mode?: 'enabled' | 'adaptive' | 'disabled';
+  /** `between-tools`: off before an answer and before a call of a tool (Messages). */
+  readonly mode?: 'enabled' | 'adaptive' | 'disabled' | 'between-tools';
   /** The requested form of the summary (Responses). */
   readonly summary?: string;
   /** The client requested encrypted reasoning (Responses `include`). */

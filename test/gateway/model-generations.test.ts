@@ -17,12 +17,35 @@ const MODELS = [
   'claude-opus-4-5',
   'claude-opus-4-6',
   'us.anthropic.claude-opus-4-8',
+  'claude-opus-5',
+  'claude-fable-5',
   'claude-fable-5-1',
+  'claude-opus-5-5',
+  'claude-sonnet-5-5',
+  'claude-haiku-5-5',
   'anthropic/claude-sonnet-4.5',
+  'anthropic/claude-opus-5.5',
   'mistralai/devstral-2512',
   'glm-5',
   'gpt-5.4',
   'gpt-5.6-terra',
+];
+
+const TOOL = { name: 'f', input_schema: { type: 'object', properties: {} } };
+const DISABLED = { thinking: { type: 'disabled' } };
+const NOT_UP_FRONT = { thinking: { type: 'between_tools' } };
+const config = (effort: string) => ({ output_config: { effort, task_budget: 1 } });
+/** What is sent for thinking that is turned off, alone and with the effort `max`. */
+const OFF: readonly (readonly [model: string, alone: JsonObject, withEffort: JsonObject])[] = [
+  ['claude-haiku-4-5-20251001', DISABLED, { ...DISABLED, output_config: { task_budget: 1 } }],
+  ['us.anthropic.claude-opus-4-8', DISABLED, { ...DISABLED, ...config('max') }],
+  ['claude-opus-5', DISABLED, { ...DISABLED, ...config('high') }],
+  ['claude-haiku-5-5', DISABLED, { ...DISABLED, ...config('high') }],
+  ['claude-sonnet-5-5', NOT_UP_FRONT, { ...NOT_UP_FRONT, ...config('max') }],
+  ['claude-fable-5', { output_config: { effort: 'low' } }, config('low')],
+  ['claude-fable-5-1', { output_config: { effort: 'low' } }, config('low')],
+  ['claude-opus-5-5', { output_config: { effort: 'low' } }, config('low')],
+  ['glm-5', DISABLED, { ...DISABLED, ...config('max') }],
 ];
 
 /** A name of a client, a pool or a fallback leads to a model of another generation or family. */
@@ -36,7 +59,9 @@ describe('generations and families of models', () => {
         const limit = { context: 200_000, output: 64_000 };
         const models = Object.fromEntries(MODELS.map((id) => [id, { reasoning: true, limit }]));
         const provider = Object.entries(all).map(([id, value]) => [id, { ...objectOrEmpty(value), models }]);
-        return { provider: Object.fromEntries(provider) };
+        const messages = objectOrEmpty(all.messages);
+        const options = { ...objectOrEmpty(messages.options), headers: { 'anthropic-beta': 'b-0' } };
+        return { provider: { ...Object.fromEntries(provider), beta: { ...messages, options, models } } };
       },
     });
   });
@@ -93,12 +118,43 @@ describe('generations and families of models', () => {
       { thinking: { type: 'enabled', budget_tokens: 2_000, display: 'omitted' }, output_config: { effort: 'max' } },
       { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'max' } },
     ],
-    [
-      'thinking that is turned off',
-      'claude-fable-5-1',
-      { thinking: { type: 'disabled' } },
-      { thinking: { type: 'disabled' } },
-    ],
+    ...OFF.flatMap(([model, ...sent]): (typeof FORMS)[number][] =>
+      ['disabled', 'between_tools'].flatMap((type): (typeof FORMS)[number][] => [
+        [`turned off by ${type}`, model, { thinking: { type } }, sent[0]],
+        [
+          `turned off by ${type}, with an effort`,
+          model,
+          { thinking: { type }, output_config: { effort: 'max', task_budget: 1 } },
+          sent[1],
+        ],
+      ]),
+    ),
+    ...['claude-fable-5-1', 'claude-opus-5-5', 'claude-sonnet-5-5'].flatMap((model): (typeof FORMS)[number][] => [
+      [
+        'a named tool',
+        model,
+        { tools: [TOOL], tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true } },
+        { tools: [TOOL], tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      ],
+      [
+        'any tool',
+        model,
+        { tools: [TOOL], tool_choice: { type: 'any' } },
+        { tools: [TOOL], tool_choice: { type: 'auto' } },
+      ],
+      [
+        'no tool',
+        model,
+        { tools: [TOOL], tool_choice: { type: 'none' } },
+        { tools: [TOOL], tool_choice: { type: 'none' } },
+      ],
+    ]),
+    ...['claude-fable-5', 'claude-opus-5', 'claude-haiku-5-5', 'glm-5'].map((model): (typeof FORMS)[number] => [
+      'a named tool as it is',
+      model,
+      { tools: [TOOL], tool_choice: { type: 'tool', name: 'f' } },
+      { tools: [TOOL], tool_choice: { type: 'tool', name: 'f' } },
+    ]),
     ['sampling for a model without it', 'claude-fable-5-1', { temperature: 0.5, top_p: 0.9, top_k: 3 }, {}],
     ...(['claude-opus-4-6', 'glm-5'] as const).flatMap((model): (typeof FORMS)[number][] => [
       ['adaptive thinking as it is', model, ADAPTIVE, ADAPTIVE],
@@ -128,6 +184,69 @@ describe('generations and families of models', () => {
       [body.thinking, body.output_config, body.top_p],
       [{ type: 'adaptive', display: 'summarized' }, { effort: 'medium' }, undefined],
     );
+  });
+
+  const CHAT_TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
+  for (const [model, fields, expected] of [
+    ['messages/claude-opus-5', { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+    ['messages/claude-sonnet-5-5', { reasoning_effort: 'none' }, NOT_UP_FRONT],
+    [
+      'messages/claude-opus-5-5',
+      { reasoning_effort: 'none' },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+    ],
+    ['chat/anthropic/claude-opus-5.5', { reasoning_effort: 'none' }, { reasoning_effort: 'low' }],
+    ['messages/claude-opus-5', { tool_choice: 'required' }, { tool_choice: { type: 'any' } }],
+    ['messages/claude-opus-5-5', { tool_choice: 'required' }, { tool_choice: { type: 'auto' } }],
+  ] as const) {
+    it(`thinking: ${JSON.stringify(fields)} of a Chat Completions client, as ${model} reads it`, async () => {
+      const body = await sent('/v1/chat/completions', { model, tools: [CHAT_TOOL], ...fields });
+      const names = [
+        'thinking',
+        'output_config',
+        'reasoning_effort',
+        ...('tool_choice' in fields ? ['tool_choice'] : []),
+      ];
+      const found = names.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]]));
+      assert.deepEqual(Object.fromEntries(found), expected);
+    });
+  }
+
+  it('thinking: a demand for a tool of a Messages client is left to Claude behind Chat Completions', async () => {
+    const request = { tools: [TOOL], tool_choice: { type: 'tool', name: 'f' } };
+    const body = await sent('/v1/messages', { model: 'chat/anthropic/claude-opus-5.5', ...request });
+    assert.equal(body.tool_choice, 'auto');
+  });
+
+  const THOUGHT = {
+    role: 'assistant',
+    content: 'a',
+    reasoning_details: [{ type: 'reasoning.text', text: 't', signature: 'c2lnbmVk', format: 'anthropic-claude-v1' }],
+  };
+  const ADAPTIVE_BOUND = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+  const CONTROLS = 'thinking-binding-controls-2026-08-01';
+  for (const [model, fields, thinking, beta, blocks] of [
+    ['messages/claude-opus-5', {}, undefined, undefined, 1],
+    ['messages/claude-opus-5-5', {}, ADAPTIVE_BOUND, CONTROLS, 1],
+    ['messages/claude-haiku-5-5', { reasoning_effort: 'high' }, ADAPTIVE_BOUND, CONTROLS, 1],
+    ['beta/claude-opus-5-5', {}, ADAPTIVE_BOUND, `b-0,${CONTROLS}`, 1],
+    ['beta/claude-opus-5', {}, undefined, 'b-0', 1],
+    ['messages/claude-sonnet-5-5', { reasoning_effort: 'none' }, NOT_UP_FRONT.thinking, undefined, 0],
+    ['messages/claude-haiku-5-5', { reasoning_effort: 'none' }, DISABLED.thinking, undefined, 0],
+  ] as const) {
+    it(`thinking: that of the history of a translated request is left out if it is not valid any more: ${model}, ${JSON.stringify(fields)}`, async () => {
+      const messages = [USER, THOUGHT, USER];
+      const response = await gateway.post('/v1/chat/completions', { model, messages, ...fields });
+      assert.equal(response.status, 200, await response.text());
+      const { body, headers } = await gateway.upstream.request(0);
+      assert.deepEqual([body.thinking, headers['anthropic-beta']], [thinking, beta]);
+      assert.equal(JSON.stringify(body.messages).split('"type":"thinking"').length - 1, blocks);
+    });
+  }
+
+  it('thinking: a request without thinking in its history has no such control', async () => {
+    const body = await sent('/v1/chat/completions', { model: 'messages/claude-opus-5-5', reasoning_effort: 'high' });
+    assert.deepEqual(body.thinking, { type: 'adaptive' });
   });
 
   const LONG = { type: 'ephemeral', ttl: '1h' };

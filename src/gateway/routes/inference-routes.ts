@@ -3,6 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
+import { withFeatures } from '../../provider/request/headers.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
 import { hasTextCalls, readTextCalls } from '../../provider/request/text-calls.ts';
@@ -194,8 +195,9 @@ function translated(
   const request = conversationBody(model, answer.request, defined({ variant, issuer, session }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
+  const target = upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal());
   return {
-    target: upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal()),
+    target: { ...target, headers: withFeatures(target.headers, request.body) },
     model,
     body: Buffer.from(requestJson(request.body)),
     byok: byok !== undefined,

@@ -1,5 +1,6 @@
+import { ownEntry } from '../../base/json.ts';
 import { isLocalHost } from '../../base/public-address.ts';
-import { ADAPTIVE_SINCE, claudeVersion } from '../../wire/messages/claude-version.ts';
+import { ADAPTIVE_SINCE, claudeFamily, claudeVersion } from '../../wire/messages/claude-version.ts';
 import { ANTHROPIC_IDS, MISTRAL_IDS } from '../../wire/tools/tool-call-repair.ts';
 import { type ModelIdentity, type Profile, row, servedBy } from './rules.ts';
 
@@ -8,6 +9,17 @@ const named = (id: string, family: RegExp): boolean => family.test(id.slice(id.l
 
 /** OpenAI's reasoning models. */
 const OPENAI_REASONING = /^(?:o[1-9](?:-|$)|gpt-(?:5|6)(?!.*-chat))/i;
+
+/** Whether the Claude model is one of a family, of this version in tenths or a later one. */
+function isClaude(id: string, since: Readonly<Record<string, number>>): boolean {
+  const first = ownEntry(since, claudeFamily(id) ?? '');
+  return first !== undefined && (claudeVersion(id) ?? 0) >= first;
+}
+
+/** Claude models that always think. */
+const ALWAYS_THINKING = { fable: 50, mythos: 50, opus: 55 };
+/** Claude models that refuse a tool choice that demands a call. */
+const CHOOSING = { fable: 51, mythos: 51, opus: 55, sonnet: 55 };
 
 /** Whether the server may send the model's text as it is, with its reasoning. */
 function isUnparsed({ format, kind }: ModelIdentity['endpoint']): boolean {
@@ -74,6 +86,55 @@ export const FAMILY_PROFILES: readonly Profile[] = [
     ],
   },
   {
+    name: 'Claude Opus 5 and Haiku 5.5',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && isClaude(id, { opus: 50, haiku: 55 }),
+    rows: [
+      row(
+        'thinkingOff',
+        'up-to-high',
+        'without thinking, an effort above `high` becomes `high`',
+        'Anthropic, "Migrating to Claude Opus 5"; elgorro/aiquila#410',
+      ),
+    ],
+  },
+  {
+    name: 'Claude Sonnet 5.5 and later',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && isClaude(id, { sonnet: 55 }),
+    rows: [
+      row(
+        'thinkingOff',
+        'between-tools',
+        'thinking is turned off by the type `between_tools`',
+        'Anthropic, "What’s new in Claude Sonnet 5.5" (up-front thinking)',
+      ),
+    ],
+  },
+  {
+    name: 'Claude Fable 5, Mythos 5, Opus 5.5 and later (Messages)',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && isClaude(id, ALWAYS_THINKING),
+    rows: [
+      row(
+        'thinkingOff',
+        'lowest-effort',
+        'in place of no thinking, the lowest effort',
+        'Anthropic, "What’s new in Claude Opus 5.5" ("`thinking.type.disabled` is not supported for this model"); stdapi-ai/stdapi.ai#284',
+      ),
+    ],
+  },
+  {
+    name: 'Claude Fable 5.1, Mythos 5.1, Opus 5.5, Sonnet 5.5 and later',
+    covers: ({ endpoint, id }) =>
+      (endpoint.format === 'messages' || endpoint.format === 'chat-completions') && isClaude(id, CHOOSING),
+    rows: [
+      row(
+        'requiredChoice',
+        'auto',
+        'a tool choice that demands a call becomes `auto`; of a translated request, only a named tool remains',
+        'Anthropic, "What’s new in Claude Opus 5.5" ("`tool_choice`: type `tool` and `any` are not supported for this model"); UKGovernmentBEIS/inspect_ai#5176',
+      ),
+    ],
+  },
+  {
     name: 'Other models than Claude (Messages)',
     covers: (model) =>
       model.endpoint.format === 'messages' &&
@@ -105,6 +166,18 @@ export const FAMILY_PROFILES: readonly Profile[] = [
         'anomalyco/opencode#31259 ("text content blocks must contain non-whitespace text")',
       ),
       row('cacheMarks', 'kept', '`cache_control` on parts', 'HolmesGPT/holmesgpt#1684, BerriAI/litellm#33687'),
+    ],
+  },
+  {
+    name: 'Claude Fable 5, Mythos 5, Opus 5.5 and later (Chat Completions)',
+    covers: ({ endpoint, id }) => endpoint.format === 'chat-completions' && isClaude(id, ALWAYS_THINKING),
+    rows: [
+      row(
+        'efforts',
+        ['low', 'medium', 'high', 'xhigh', 'max'],
+        'efforts `low` to `max`, unless the catalog lists others: thinking can’t be turned off',
+        'openrouter.ai, "Opus 5.5" ("Turning thinking off … is rejected"); Anthropic, "Effort"',
+      ),
     ],
   },
   {

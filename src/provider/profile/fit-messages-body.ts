@@ -12,7 +12,7 @@ import { joinContents, placeSystemMessages } from './system-messages.ts';
  */
 export function fitMessagesBody(rules: Rules, given: JsonObject): JsonObject {
   const { attribution, serverTools } = rules;
-  const body = fitCacheLifetimes(rules, placeSystem(rules, omit(given, rules.refused)));
+  const body = fitCacheLifetimes(rules, placeSystem(rules, fitChoice(rules, omit(given, rules.refused))));
   const { system, messages } = body;
   const typed = mapItems(messages, (message) => withMember(message, 'content', mapItems(message.content, fitBlock)));
   const fitted = fitEnd(rules, withoutBlankText(serverTools === 'kept' ? typed : withoutServerTools(typed)));
@@ -21,6 +21,13 @@ export function fitMessagesBody(rules: Rules, given: JsonObject): JsonObject {
   const { system: _, ...rest } = changed;
   const kept = system.filter((block) => !isAttribution(block));
   return kept.length > 0 ? { ...changed, system: kept } : rest;
+}
+
+/** A model that refuses a demand for a call decides by itself. */
+function fitChoice({ requiredChoice }: Rules, body: JsonObject): JsonObject {
+  const { type, name: _, ...rest } = objectOrEmpty(body.tool_choice);
+  if (requiredChoice !== 'auto' || (type !== 'any' && type !== 'tool')) return body;
+  return { ...body, tool_choice: { ...rest, type: 'auto' } };
 }
 
 /** System messages of a model that has only the system prompt: text of the user, and the first ones in the prompt. */

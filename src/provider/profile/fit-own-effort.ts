@@ -10,7 +10,7 @@ import {
 import type { Model } from '../../catalog/model.ts';
 import { budgetShare, effortForBudget } from '../../wire/reasoning-effort.ts';
 import { withoutLostThinking, withoutThinking } from '../../wire/tools/own-reasoning.ts';
-import { effortLevels, MIN_BUDGET, nearestEffort } from './fit-reasoning.ts';
+import { effortLevels, LOWEST_EFFORT, MIN_BUDGET, nearestEffort } from './fit-reasoning.ts';
 import type { Rules } from './rules.ts';
 
 /** Where each format has the effort. */
@@ -42,8 +42,10 @@ export function fitOwnEffort(model: Model, rules: Rules, body: JsonObject): Json
  * The thinking of a body that the client wrote for Messages, in the form that the model reads: the client may know another
  * model by this name, and a pool or a fallback may answer. Returns the same object if nothing changes.
  */
-export function fitOwnThinking(model: Model, { thinking: form }: Rules, body: JsonObject): JsonObject {
+export function fitOwnThinking(model: Model, rules: Rules, body: JsonObject): JsonObject {
+  const { thinking: form } = rules;
   const { type, budget_tokens, ...rest } = objectOrEmpty(body.thinking);
+  if (type === 'disabled' || type === 'between_tools') return withKindOfOff(model, rules, body);
   const config = objectOrEmpty(body.output_config);
   const limit = finiteNumber(body.max_tokens);
   if (form === 'adaptive' && type === 'enabled') {
@@ -56,6 +58,18 @@ export function fitOwnThinking(model: Model, { thinking: form }: Rules, body: Js
   const budgeted =
     type === 'adaptive' ? withBudget(body, rest, Math.min(limit ?? 0, model.effort?.budget ?? Infinity)) : body;
   return (model.effort?.levels.length ?? 0) > 0 ? budgeted : withoutEffort(budgeted);
+}
+
+/** Thinking that is turned off, in the way of the model. Returns the same object if nothing changes. */
+function withKindOfOff(model: Model, { thinking: form, thinkingOff }: Rules, body: JsonObject): JsonObject {
+  const config = objectOrEmpty(body.output_config);
+  if (thinkingOff === 'lowest-effort')
+    return { ...omit(body, ['thinking']), output_config: { ...config, effort: LOWEST_EFFORT } };
+  const type = thinkingOff === 'between-tools' ? 'between_tools' : 'disabled';
+  const fitted = objectOrEmpty(body.thinking).type === type ? body : { ...body, thinking: { type } };
+  if (thinkingOff === 'up-to-high' && (config.effort === 'xhigh' || config.effort === 'max'))
+    return { ...fitted, output_config: { ...config, effort: 'high' } };
+  return form === 'budget' && (model.effort?.levels.length ?? 0) === 0 ? withoutEffort(fitted) : fitted;
 }
 
 /** @param most limits the budget. */

@@ -5,6 +5,8 @@ import type { Rules } from './rules.ts';
 
 /** All efforts, from lowest to highest. */
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+/** The lowest effort of Claude (Anthropic, "Effort"). */
+export const LOWEST_EFFORT = 'low';
 /** Minimum thinking budget (Anthropic, "Extended thinking"). */
 export const MIN_BUDGET = 1024;
 
@@ -63,7 +65,7 @@ function fitThinking(
   given: ReasoningRequest,
   maxTokens: number | undefined,
 ): ReasoningRequest {
-  const { effort, budgetTokens, ...others } = withKindOfThinking(rules, given, maxTokens);
+  const { effort, budgetTokens, ...others } = withKindOfThinking(rules, withKindOfOff(rules, given), maxTokens);
   const most = Math.min(
     known?.budget ?? Number.POSITIVE_INFINITY,
     limit.output > 0 ? Math.floor(limit.output * 0.95) : Number.POSITIVE_INFINITY,
@@ -75,13 +77,21 @@ function fitThinking(
   return level === undefined ? { ...others, ...budget } : { ...others, ...budget, effort: level };
 }
 
+/** Claude models differ in how thinking is turned off. */
+function withKindOfOff({ thinkingOff }: Rules, reasoning: ReasoningRequest): ReasoningRequest {
+  const { effort, budgetTokens: _, mode, ...others } = reasoning;
+  if (mode !== 'disabled' && effort !== 'none') return reasoning;
+  if (thinkingOff === 'between-tools') return { ...others, mode: 'between-tools' };
+  return thinkingOff === 'lowest-effort' ? { ...others, effort: LOWEST_EFFORT } : reasoning;
+}
+
 function withKindOfThinking(
   { thinking }: Rules,
   reasoning: ReasoningRequest,
   maxTokens: number | undefined,
 ): ReasoningRequest {
   const { effort, budgetTokens, mode, ...others } = reasoning;
-  if (thinking === 'any' || mode === 'disabled' || effort === 'none') return reasoning;
+  if (thinking === 'any' || mode === 'disabled' || mode === 'between-tools' || effort === 'none') return reasoning;
   if (thinking === 'budget') return mode === 'adaptive' ? { ...reasoning, mode: 'enabled' } : reasoning;
   if (budgetTokens === undefined && mode !== 'enabled') return reasoning;
   const level = effort ?? effortForBudget(reasoning, maxTokens);
@@ -90,5 +100,6 @@ function withKindOfThinking(
 
 /** Whether the answer is expected to have reasoning. */
 export function reasons(model: Model, { reasoning }: Conversation): boolean {
-  return model.reasoning && reasoning?.mode !== 'disabled' && reasoning?.effort !== 'none';
+  const off = reasoning?.mode === 'disabled' || reasoning?.mode === 'between-tools' || reasoning?.effort === 'none';
+  return model.reasoning && !off;
 }

@@ -27,6 +27,7 @@ export const BASE_RULES: Rules = {
   requiredChoice: 'required',
   forcedChoice: 'accepted',
   thinking: 'any',
+  thinkingOff: 'disabled',
   cacheLifetimes: 'kept',
   cacheKey: 'client',
   attribution: 'removed',

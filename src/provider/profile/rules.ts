@@ -62,6 +62,11 @@ export interface Rules {
   readonly forcedChoice: 'accepted' | 'without-reasoning';
   /** Thinking in Messages: with a budget, adaptive with an effort, or as the client requests it. */
   readonly thinking: 'any' | 'budget' | 'adaptive';
+  /**
+   * How thinking is turned off in Messages. `up-to-high`: only with an effort of `high` or less. `between-tools`: by that
+   * type. `lowest-effort`: it can't be, and the lowest effort takes its place.
+   */
+  readonly thinkingOff: 'disabled' | 'up-to-high' | 'between-tools' | 'lowest-effort';
   /** `refused`: marks of the prompt cache have no `ttl`. */
   readonly cacheLifetimes: 'kept' | 'refused';
   /** `session`: the name of the client's session is the key of the prompt cache, unless the client sends a key. */

@@ -15,6 +15,7 @@ import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
 import type { Rules } from '../profile/rules.ts';
 import { upstreamTarget } from '../upstream-target.ts';
+import { withFeatures } from './headers.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
 import { readTextCalls } from './text-calls.ts';
@@ -50,7 +51,7 @@ export function conversationRequest(
   const { endpoint } = model;
   const { format, body } = conversationBody(model, conversation, choices);
   const { url, headers } = upstreamTarget(endpoint, format.path, endpoint.format, choices.apiKey);
-  return { format, url, headers, body };
+  return { format, url, headers: withFeatures(headers, body), body };
 }
 
 export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {

@@ -1,3 +1,4 @@
+import { objectOrEmpty } from '../../base/json.ts';
 import type { Endpoint } from '../../catalog/model.ts';
 import { msg } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
@@ -5,6 +6,19 @@ import { notConfigured } from './url.ts';
 
 /** docs.anthropic.com, "Versioning": the only version. */
 const ANTHROPIC_VERSION = '2023-06-01';
+
+/** Anthropic, "Preserved thinking". */
+const BINDING_CONTROLS = 'thinking-binding-controls-2026-08-01';
+
+/** The headers with the one that enables the fields of the body. Returns the same object if there are none. */
+export function withFeatures(
+  headers: Readonly<Record<string, string>>,
+  body: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  if (objectOrEmpty(body.thinking).block_binding === undefined) return headers;
+  const enabled = headers['anthropic-beta']?.split(',').map((name) => name.trim()) ?? [];
+  return { ...headers, 'anthropic-beta': [...new Set([...enabled, BINDING_CONTROLS])].join(',') };
+}
 
 /**
  * The headers of a request to an endpoint, in lower case. Configured headers override the default headers.

@@ -108,8 +108,8 @@ function readResponseFormat(body: JsonObject): ResponseFormat | undefined {
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
   const thinking = objectOrEmpty(body.thinking);
   const { type } = thinking;
-  const mode: ReasoningRequest['mode'] =
-    type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
+  // Only Claude Sonnet has the kind `between_tools`, in place of `disabled`.
+  const mode = type === 'between_tools' ? 'disabled' : isMode(type) ? type : undefined;
   const effort = nonEmptyString(objectOrEmpty(body.output_config).effort);
   if (mode === undefined && effort === undefined) return undefined;
   return defined({
@@ -118,6 +118,10 @@ function readReasoning(body: JsonObject): ReasoningRequest | undefined {
     mode,
     summary: nonEmptyString(thinking.display),
   });
+}
+
+function isMode(type: unknown): type is 'enabled' | 'adaptive' | 'disabled' {
+  return type === 'enabled' || type === 'adaptive' || type === 'disabled';
 }
 
 /** Reads the client's own tools. The others are run or defined by Anthropic (`web_search_20250305`). */

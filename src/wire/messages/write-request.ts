@@ -17,7 +17,7 @@ import { textOfData, typeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
 import { shortIdentifier } from '../request-fields.ts';
 import { limitCacheMarks } from './cache-marks.ts';
-import { ADAPTIVE_SINCE, claudeVersion } from './claude-version.ts';
+import { ADAPTIVE_SINCE, BOUND_SINCE, claudeVersion } from './claude-version.ts';
 import { messagesSchema } from './schema.ts';
 import { toolInput } from './tool-input.ts';
 
@@ -41,9 +41,13 @@ type Body = Record<string, unknown>;
 export function writeMessagesRequest(conversation: Conversation): Body {
   const { sampling } = conversation;
   const user = shortIdentifier(conversation.user ?? conversation.safetyIdentifier, MAX_USER_ID);
-  const { system, messages } = writePrompt(conversation);
+  const { system, messages: written } = writePrompt(conversation);
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
-  const thought = thinkingOf(conversation, messages, maxTokens);
+  const { thought, messages } = withBoundThinking(
+    conversation.model,
+    thinkingOf(conversation, written, maxTokens),
+    written,
+  );
   const config = { ...thought.fields.output_config, ...outputFormat(conversation) };
   const budget = thought.fields.thinking?.budget_tokens ?? 0;
   const body = defined({
@@ -84,7 +88,12 @@ function writeStop(stop: readonly string[] | undefined): readonly string[] | und
 interface Thinking {
   readonly thinking: boolean;
   readonly fields: {
-    readonly thinking?: { readonly type: string; readonly budget_tokens?: number; readonly display?: string };
+    readonly thinking?: {
+      readonly type: string;
+      readonly budget_tokens?: number;
+      readonly display?: string;
+      readonly block_binding?: { readonly prefix_mismatch_behavior: 'drop_block' };
+    };
     readonly output_config?: { readonly effort: string };
   };
 }
@@ -103,6 +112,7 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   const { effort, budgetTokens, mode, summary } = conversation.reasoning ?? {};
   const display = thinkingDisplay(conversation.model, summary);
   if (mode === 'disabled' || effort === 'none') return { thinking: false, fields: { thinking: { type: 'disabled' } } };
+  if (mode === 'between-tools') return { thinking: false, fields: { thinking: { type: 'between_tools' } } };
   const level = effort === 'minimal' ? 'low' : effort;
   const config = level === undefined ? {} : { output_config: { effort: level } };
   if (mode === 'adaptive') return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
@@ -134,6 +144,25 @@ function thinkingOf(conversation: Conversation, messages: readonly Message[], ma
   return blocks.slice(0, isManual(thought) ? 1 : undefined).some(isThinking) ? thought : none;
 }
 
+/**
+ * Newer models refuse thinking if anything before it has changed, as the tools, the system prompt and old messages may.
+ * The API then leaves it out instead. Without thinking in the answer, none is sent (Anthropic, "Fix a thinking block bound
+ * to a different conversation").
+ */
+function withBoundThinking(
+  model: string,
+  thought: Thinking,
+  messages: readonly Message[],
+): { thought: Thinking; messages: readonly Message[] } {
+  const sent = messages.some((message) => blocksOf(message).some(isThinking));
+  if (!sent || (claudeVersion(model) ?? 0) < BOUND_SINCE) return { thought, messages };
+  const { thinking = { type: 'adaptive' } } = thought.fields;
+  if (thinking.type !== 'adaptive')
+    return { thought, messages: messages.map(withoutThinking).filter(({ content }) => content.length > 0) };
+  const bound = { ...thinking, block_binding: { prefix_mismatch_behavior: 'drop_block' } } as const;
+  return { thought: { ...thought, fields: { ...thought.fields, thinking: bound } }, messages };
+}
+
 function blocksOf({ content }: Message): readonly Body[] {
   return typeof content === 'string' ? [] : content;
 }
@@ -154,7 +183,12 @@ function isThinking({ type }: Body): boolean {
 function withThinkingFirst(message: Message): Message {
   const blocks = blocksOf(message);
   const at = blocks.findIndex(isThinking);
-  return at > 0 ? { ...message, content: blocks.filter((block) => !isThinking(block)) } : message;
+  return at > 0 ? withoutThinking(message) : message;
+}
+
+function withoutThinking(message: Message): Message {
+  const blocks = blocksOf(message);
+  return blocks.some(isThinking) ? { ...message, content: blocks.filter((block) => !isThinking(block)) } : message;
 }
 
 function outputFormat(conversation: Conversation): Body {
