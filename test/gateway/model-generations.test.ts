@@ -193,11 +193,22 @@ describe('generations and families of models', () => {
     [
       'messages/claude-opus-5-5',
       { reasoning_effort: 'none' },
-      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
+    ],
+    ['messages/claude-opus-5', {}, {}],
+    ['messages/claude-opus-5-5', {}, { thinking: { type: 'adaptive', display: 'summarized' } }],
+    [
+      'messages/claude-opus-5-5',
+      { reasoning_effort: 'high' },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
     ],
     ['chat/anthropic/claude-opus-5.5', { reasoning_effort: 'none' }, { reasoning_effort: 'low' }],
     ['messages/claude-opus-5', { tool_choice: 'required' }, { tool_choice: { type: 'any' } }],
-    ['messages/claude-opus-5-5', { tool_choice: 'required' }, { tool_choice: { type: 'auto' } }],
+    [
+      'messages/claude-opus-5-5',
+      { tool_choice: 'required' },
+      { thinking: { type: 'adaptive', display: 'summarized' }, tool_choice: { type: 'auto' } },
+    ],
   ] as const) {
     it(`thinking: ${JSON.stringify(fields)} of a Chat Completions client, as ${model} reads it`, async () => {
       const body = await sent('/v1/chat/completions', { model, tools: [CHAT_TOOL], ...fields });

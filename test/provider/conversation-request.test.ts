@@ -119,6 +119,29 @@ describe('body of a request', () => {
     assert.equal(body({ format: 'messages', kind: 'anthropic' }).max_tokens, 4096);
   });
 
+  it('request body: thinking of the history that is not valid any more is left out by Claude 5.1 and later', () => {
+    const over: Partial<Endpoint> = { format: 'messages', kind: 'anthropic', headers: new Map() };
+    const thought = { vendor: 'messages', signature: 'c2lnbmVk' } as const;
+    const turns: Conversation['turns'] = [
+      { role: 'user', parts: [{ type: 'text', text: 'q' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', text: 't', seals: [thought] },
+          { type: 'text', text: 'a' },
+        ],
+      },
+      { role: 'user', parts: [{ type: 'text', text: 'p' }] },
+    ];
+    const sent = (id: string) => {
+      const { body, headers } = conversationRequest(modelAt('https://x.test/v1', over, { id }), ask('hi', { turns }));
+      return [body.thinking, headers['anthropic-beta']];
+    };
+    assert.deepEqual(sent('claude-opus-5'), [undefined, undefined]);
+    const thinking = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+    assert.deepEqual(sent('claude-opus-5-5'), [thinking, 'thinking-binding-controls-2026-08-01']);
+  });
+
   it('request body: max_completion_tokens for OpenAI and GPT-5 on Azure, max_tokens for generic providers', () => {
     for (const [kind, id, field] of [
       ['openai-compatible', 'gpt-5', 'max_tokens'],

@@ -1,6 +1,6 @@
 import { ownEntry } from '../../base/json.ts';
 import { isLocalHost } from '../../base/public-address.ts';
-import { ADAPTIVE_SINCE, claudeFamily, claudeVersion } from '../../wire/messages/claude-version.ts';
+import { ADAPTIVE_SINCE, BOUND_SINCE, claudeFamily, claudeVersion } from '../../wire/messages/claude-version.ts';
 import { ANTHROPIC_IDS, MISTRAL_IDS } from '../../wire/tools/tool-call-repair.ts';
 import { type ModelIdentity, type Profile, row, servedBy } from './rules.ts';
 
@@ -131,6 +131,18 @@ export const FAMILY_PROFILES: readonly Profile[] = [
         'auto',
         'a tool choice that demands a call becomes `auto`; of a translated request, only a named tool remains',
         'Anthropic, "What’s new in Claude Opus 5.5" ("`tool_choice`: type `tool` and `any` are not supported for this model"); UKGovernmentBEIS/inspect_ai#5176',
+      ),
+    ],
+  },
+  {
+    name: 'Claude 5.1 and later (Messages)',
+    covers: ({ endpoint, id }) => endpoint.format === 'messages' && (claudeVersion(id) ?? 0) >= BOUND_SINCE,
+    rows: [
+      row(
+        'narration',
+        'thinking',
+        'a translated request with tools requests the text of thinking: it has what the model writes between calls',
+        'Anthropic, "What’s new in Claude Opus 5.5" (text between tool calls); anthropics/claude-code#74558',
       ),
     ],
   },

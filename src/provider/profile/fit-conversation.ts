@@ -18,7 +18,7 @@ import { typedMedia } from '../../wire/media.ts';
 import { toolInput } from '../../wire/messages/tool-input.ts';
 import { mostTokens } from '../../wire/prompt-size.ts';
 import { cleanSchema } from '../../wire/tools/clean-schema.ts';
-import { fitReasoning, reasons } from './fit-reasoning.ts';
+import { fitReasoning, reasons, withNarration } from './fit-reasoning.ts';
 import type { Rules } from './rules.ts';
 
 /** The user's message where a vendor demands one and the client has none. */
@@ -56,7 +56,7 @@ export function fitConversation(
         : Math.min(maxTokens, most),
   };
   const { reasoning: asked, ...rest } = fitted;
-  const reasoning = fitReasoning(model, rules, asked, maxTokens);
+  const reasoning = withNarration(model, rules, fitReasoning(model, rules, asked, maxTokens), conversation.tools);
   const reasoned = reasoning === undefined ? rest : { ...rest, reasoning };
   return {
     ...reasoned,

@@ -77,6 +77,19 @@ function fitThinking(
   return level === undefined ? { ...others, ...budget } : { ...others, ...budget, effort: level };
 }
 
+/** Requests the text of thinking if it has what the model writes between calls of tools, unless the client has a wish. */
+export function withNarration(
+  model: Model,
+  { narration }: Rules,
+  reasoning: ReasoningRequest | undefined,
+  tools: readonly unknown[],
+): ReasoningRequest | undefined {
+  if (narration === 'text' || tools.length === 0 || !model.reasoning || reasoning?.summary !== undefined)
+    return reasoning;
+  if (reasoning?.mode === 'disabled' || reasoning?.mode === 'between-tools') return reasoning;
+  return { mode: 'adaptive', ...reasoning, summary: 'summarized' };
+}
+
 /** Claude models differ in how thinking is turned off. */
 function withKindOfOff({ thinkingOff }: Rules, reasoning: ReasoningRequest): ReasoningRequest {
   const { effort, budgetTokens: _, mode, ...others } = reasoning;

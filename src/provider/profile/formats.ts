@@ -28,6 +28,7 @@ export const BASE_RULES: Rules = {
   forcedChoice: 'accepted',
   thinking: 'any',
   thinkingOff: 'disabled',
+  narration: 'text',
   cacheLifetimes: 'kept',
   cacheKey: 'client',
   attribution: 'removed',

@@ -67,6 +67,8 @@ export interface Rules {
    * type. `lowest-effort`: it can't be, and the lowest effort takes its place.
    */
   readonly thinkingOff: 'disabled' | 'up-to-high' | 'between-tools' | 'lowest-effort';
+  /** What the model writes between calls of tools. `thinking`: it is sent as thinking, and only on request. */
+  readonly narration: 'text' | 'thinking';
   /** `refused`: marks of the prompt cache have no `ttl`. */
   readonly cacheLifetimes: 'kept' | 'refused';
   /** `session`: the name of the client's session is the key of the prompt cache, unless the client sends a key. */
