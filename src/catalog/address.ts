@@ -107,9 +107,17 @@ function resolveKind(kind: ProviderKind, vendor: Vendor | undefined): ProviderKi
   return kind === 'openai-compatible' ? (vendor?.kind ?? kind) : kind;
 }
 
-/** Some OpenAI models on Azure support the Responses format only (learn.microsoft.com, "Responses API"). */
-function resolveFormat(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressRequest): FormatName {
-  return kind === 'azure' && /codex|-pro$/i.test(modelId) ? 'responses' : format;
+/**
+ * Models that Azure serves in the Responses format only (learn.microsoft.com, "Responses API"), or with tools
+ * only there: "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions"
+ * (openai/openai-openapi#541, can1357/oh-my-pi#11052).
+ */
+const RESPONSES_ONLY = /codex|-pro$|^gpt-(?:5\.[4-9]|[6-9])/i;
+
+/** A deployment may have any name: then the key of the model says what it is. */
+function resolveFormat(format: FormatName, kind: ProviderKind, { modelId = '', model }: AddressRequest): FormatName {
+  if (kind !== 'azure') return format;
+  return RESPONSES_ONLY.test(modelId) || RESPONSES_ONLY.test(model?.key ?? '') ? 'responses' : format;
 }
 
 interface Base {

@@ -192,10 +192,22 @@ describe('Registry: models', () => {
     assert.equal(await base({ resourceName: 'r', baseURL: 'http://127.0.0.1:1/openai' }), 'http://127.0.0.1:1/openai');
     assert.equal(await base({ resourceName: 'r' }), 'https://r.openai.azure.com/openai/v1');
     assert.equal(await base({}), undefined);
-    const codex = await modelOf('azure/gpt-5-codex', {
-      mine: { provider: { azure: { options: { resourceName: 'r' } } } },
-    });
-    assert.equal(codex.endpoint.format, 'responses');
+    for (const [key, id, format] of [
+      ['gpt-5', undefined, 'chat-completions'],
+      ['gpt-5', 'blue', 'chat-completions'],
+      ['gpt-5.2', undefined, 'chat-completions'],
+      ['gpt-5-codex', undefined, 'responses'],
+      ['gpt-5.4-mini', undefined, 'responses'],
+      ['gpt-5.6-sol', 'blue', 'responses'],
+      ['blue', 'gpt-6-astra', 'responses'],
+      ['blue', undefined, 'chat-completions'],
+    ] as const) {
+      const models = { [key]: id === undefined ? {} : { id } };
+      const { endpoint } = await modelOf(`azure/${key}`, {
+        mine: { provider: { azure: { options: { resourceName: 'r' }, models } } },
+      });
+      assert.equal(endpoint.format, format, `${key} ${id}`);
+    }
   });
 });
 
