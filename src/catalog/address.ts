@@ -66,7 +66,7 @@ export function resolveAddress(question: AddressRequest): Address {
   const problem = speech === undefined ? unknownPackage(hidden ? '…' : npm) : base.problem;
   return {
     kind,
-    format: resolveFormat(speech?.format ?? 'chat-completions', kind, question),
+    format: resolveFormat(speech?.format ?? 'chat-completions', kind, question, base.url),
     npm,
     baseURL: trimmed(base.url),
     fimURL: trimmed(fimURL),
@@ -107,17 +107,27 @@ function resolveKind(kind: ProviderKind, vendor: Vendor | undefined): ProviderKi
   return kind === 'openai-compatible' ? (vendor?.kind ?? kind) : kind;
 }
 
+/** Models that Azure serves in the Responses format only (learn.microsoft.com, "Responses API"). */
+const RESPONSES_ONLY = /codex|-pro$/i;
 /**
- * Models that Azure serves in the Responses format only (learn.microsoft.com, "Responses API"), or with tools
- * only there: "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions"
+ * "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions"
  * (openai/openai-openapi#541, can1357/oh-my-pi#11052).
  */
-const RESPONSES_ONLY = /codex|-pro$|^gpt-(?:5\.[4-9]|[6-9])/i;
+const TOOLS_IN_RESPONSES = /^gpt-(?:5\.[4-9]|[6-9])/i;
 
-/** A deployment may have any name: then the key of the model says what it is. */
-function resolveFormat(format: FormatName, kind: ProviderKind, { modelId = '', model }: AddressRequest): FormatName {
+/** A deployment may have any name: then the key of the model says what it is. Addresses by deployment have no Responses. */
+function resolveFormat(
+  format: FormatName,
+  kind: ProviderKind,
+  { modelId = '', model, provider }: AddressRequest,
+  base = '',
+): FormatName {
   if (kind !== 'azure') return format;
-  return RESPONSES_ONLY.test(modelId) || RESPONSES_ONLY.test(model?.key ?? '') ? 'responses' : format;
+  const byDeployment = provider?.options?.useDeploymentBasedUrls === true || base.includes('/openai/deployments');
+  const ids = [modelId, model?.key ?? ''];
+  const inResponses = (id: string): boolean =>
+    RESPONSES_ONLY.test(id) || (!byDeployment && TOOLS_IN_RESPONSES.test(id));
+  return ids.some(inResponses) ? 'responses' : format;
 }
 
 interface Base {

@@ -208,6 +208,15 @@ describe('Registry: models', () => {
       });
       assert.equal(endpoint.format, format, `${key} ${id}`);
     }
+    for (const options of [
+      { resourceName: 'r', useDeploymentBasedUrls: true },
+      { baseURL: 'https://r.openai.azure.com/openai/deployments' },
+    ]) {
+      const { endpoint } = await modelOf('azure/gpt-5.4', {
+        mine: { provider: { azure: { options, models: { 'gpt-5.4': {} } } } },
+      });
+      assert.equal(endpoint.format, 'chat-completions');
+    }
   });
 });
 
