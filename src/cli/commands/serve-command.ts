@@ -127,6 +127,11 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   }
   let telemetry: Telemetry | undefined;
   let opened: OpenedState | undefined;
+  /** Waits for other processes that write: nothing is served any more. */
+  const lastWrite = () => {
+    opened?.serving(false);
+    return state?.ledger.flush();
+  };
   // Parts that stay open after an error would keep the process alive.
   try {
     telemetry = await openTelemetry(() => upstreams.settings, log);
@@ -178,7 +183,7 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
     };
     const gateway = await startGateway(parts, { host, port: port ?? listen.port });
-    worker?.serving(parts);
+    worker?.serving({ ...parts, lastWrite });
     if (worker === undefined || worker.first) await announce(gateway, upstreams, state, io);
     upstreams.follow();
     state.follow();
@@ -189,9 +194,8 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
   } finally {
     upstreams.dispose();
     state?.dispose();
-    opened?.serving(false);
-    if (state?.ledger.flush() === false)
-      await io.err(`svc: ${state.ledger.waiting} rows of the usage ledger could not be written.\n`);
+    if (lastWrite() === false)
+      await io.err(`svc: ${state?.ledger.waiting} rows of the usage ledger could not be written.\n`);
     await opened?.close();
     await telemetry?.close();
     await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);

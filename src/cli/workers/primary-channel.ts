@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignInLimit } from '../../gateway/access/sign-in-limit.ts';
-import type { Ledger } from '../../gateway/accounting/ledger.ts';
 import type { Metrics } from '../../gateway/accounting/metrics.ts';
 import { PRIMARY_MESSAGE, type WorkerMessage } from '../../gateway/workers/messages.ts';
 import type { Io } from '../io.ts';
@@ -22,8 +21,9 @@ export interface StopOrder {
 /** The parts of a worker that its primary reads and tells changes. */
 interface Served {
   readonly metrics: Metrics;
-  readonly ledger: Pick<Ledger, 'flush'>;
   readonly signIns: SignInLimit;
+  /** Writes the rows of the ledger before the process ends. */
+  readonly lastWrite: () => void;
 }
 
 /** The connection of a worker to its primary. */
@@ -56,13 +56,13 @@ export class PrimaryChannel {
   }
 
   /** This worker accepts requests. */
-  serving({ metrics, ledger, signIns }: Served): void {
+  serving({ metrics, signIns, lastWrite }: Served): void {
     this.#metrics = metrics;
     metrics.ofAllWorkers = () => this.#collectMetrics(metrics);
     this.#signIns = signIns;
     signIns.tellWorkers = (of) => send({ type: 'sign-in', of });
     // Node ends a worker whose primary has ended.
-    process.once('exit', () => ledger.flush());
+    process.once('exit', lastWrite);
     send({ type: 'ready' });
   }
 

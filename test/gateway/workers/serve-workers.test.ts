@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Responder } from '../../upstream/upstream.ts';
 import { AllowedRequests } from '../allowed-requests.ts';
@@ -313,6 +314,24 @@ describe('svc serve --workers', () => {
     const pids = workers(gateway);
     for (let sent = 0; sent < 9; sent += 1) assert.equal(await status(gateway, key), 200);
     gateway.child.kill('SIGKILL');
+    await until('the workers have ended', () => pids.every((pid) => !isAlive(pid)));
+    const { stdout } = await harness.svc('usage', '--json');
+    assert.match(stdout, /"requests":\s*9\b/);
+  });
+
+  it('the primary is killed while another process writes: no row is lost', async () => {
+    const key = await createKey();
+    const gateway = await serve();
+    const pids = workers(gateway);
+    const other = new DatabaseSync(harness.database);
+    other.exec('BEGIN IMMEDIATE');
+    for (let sent = 0; sent < 9; sent += 1) assert.equal(await status(gateway, key), 200);
+    gateway.child.kill('SIGKILL');
+    // A worker that serves waits 50 ms for another process.
+    const enough = performance.now() + 500;
+    await until('a worker to give up', () => pids.some((pid) => !isAlive(pid)) || performance.now() > enough);
+    other.exec('COMMIT');
+    other.close();
     await until('the workers have ended', () => pids.every((pid) => !isAlive(pid)));
     const { stdout } = await harness.svc('usage', '--json');
     assert.match(stdout, /"requests":\s*9\b/);
