@@ -6,7 +6,7 @@ import { inPage, typeInto } from '../host/person.ts';
 import { waitUntil } from '../host/wait-until.ts';
 import { actUntil, openFile, runCommand, screenshot } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
-import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
+import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd, waitForCaret } from './chat-harness.ts';
 
 const LF = 'export const rate = 1;\n\nexport function total(price: number): number {\n  return price * rate;\n}\n';
 const CRLF = 'first\r\nsecond\r\nthird\r\n';
@@ -119,6 +119,8 @@ describe('tools and code in the editor', () => {
       await harness.page.locator('.quick-input-list .monaco-list-row', { hasText: 'git_diff' }).click();
       await harness.page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click();
       await harness.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+      // VS Code returns the focus to the chat later, which would close the list that is opened next.
+      await waitForCaret(harness.page, frame);
     };
     const frame = await harness.send('One');
     await waitForAnswerEnd(frame);
