@@ -142,7 +142,7 @@ export interface ReasoningRequest {
   readonly effort?: string;
   /** Tokens. */
   readonly budgetTokens?: number;
-  /** `between-tools`: off before an answer and before a call of a tool (Messages). */
+  /** `between-tools`: only between calls of tools (Messages). */
   readonly mode?: 'enabled' | 'adaptive' | 'disabled' | 'between-tools';
   /** The requested form of the summary (Responses). */
   readonly summary?: string;

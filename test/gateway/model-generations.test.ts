@@ -255,6 +255,28 @@ describe('generations and families of models', () => {
     });
   }
 
+  it('thinking: that of a conversation that Codex compacts has the control too', async () => {
+    gateway.upstream.respond((_request, response) => {
+      const content = [
+        { type: 'thinking', thinking: 't', signature: 'c2lnbmVk' },
+        { type: 'text', text: 'a' },
+      ];
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'end_turn' }));
+    });
+    try {
+      const request = { model: 'messages/claude-opus-5-5', input: [USER], include: ['reasoning.encrypted_content'] };
+      const first = await gateway.post('/v1/responses', request);
+      const output = arrayOrEmpty(objectOrEmpty(await first.json()).output);
+      const compacted = await gateway.post('/v1/responses/compact', { ...request, input: [USER, ...output] });
+      assert.equal(compacted.status, 200, await compacted.text());
+      const { body, headers } = await gateway.upstream.request(1);
+      assert.deepEqual([body.thinking, headers['anthropic-beta']], [ADAPTIVE_BOUND, CONTROLS]);
+    } finally {
+      gateway.upstream.respond(undefined);
+    }
+  });
+
   it('thinking: a request without thinking in its history has no such control', async () => {
     const body = await sent('/v1/chat/completions', { model: 'messages/claude-opus-5-5', reasoning_effort: 'high' });
     assert.deepEqual(body.thinking, { type: 'adaptive' });

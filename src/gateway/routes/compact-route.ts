@@ -1,7 +1,7 @@
 import { type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
-import { conversationBody } from '../../provider/request/conversation-request.ts';
+import { conversationBody, conversationTarget } from '../../provider/request/conversation-request.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
@@ -117,7 +117,7 @@ function summarize(
   const byok = credential !== undefined;
   const answer = { id: context.id, model: asked.model, created: Math.floor(Date.now() / 1000), request };
   return relayBody(deps.dispatcher, context, {
-    target: upstreamTarget(model.endpoint, format.path, model.endpoint.format, credential?.secret.reveal()),
+    target: conversationTarget(model, { format, body: sent }, credential?.secret.reveal()),
     model,
     body: Buffer.from(requestJson(sent)),
     byok,

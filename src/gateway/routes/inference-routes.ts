@@ -2,8 +2,7 @@ import { arrayOrEmpty, defined, isObject, type JsonObject, objectOrEmpty, reques
 import type { Model } from '../../catalog/model.ts';
 import { usesOllamaChat } from '../../catalog/ollama-model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
-import { conversationBody } from '../../provider/request/conversation-request.ts';
-import { withFeatures } from '../../provider/request/headers.ts';
+import { conversationBody, conversationTarget } from '../../provider/request/conversation-request.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
 import { hasTextCalls, readTextCalls } from '../../provider/request/text-calls.ts';
@@ -195,9 +194,8 @@ function translated(
   const request = conversationBody(model, answer.request, defined({ variant, issuer, session }));
   warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
-  const target = upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal());
   return {
-    target: { ...target, headers: withFeatures(target.headers, request.body) },
+    target: conversationTarget(model, request, byok?.secret.reveal()),
     model,
     body: Buffer.from(requestJson(request.body)),
     byok: byok !== undefined,

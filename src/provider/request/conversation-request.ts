@@ -14,7 +14,7 @@ import { fitChatBody } from '../profile/fit-chat-body.ts';
 import { fitConversation } from '../profile/fit-conversation.ts';
 import { rulesOf } from '../profile/profiles.ts';
 import type { Rules } from '../profile/rules.ts';
-import { upstreamTarget } from '../upstream-target.ts';
+import { type UpstreamTarget, upstreamTarget } from '../upstream-target.ts';
 import { withFeatures } from './headers.ts';
 import { withOptions } from './model-options.ts';
 import { splitReasoning } from './reasoning-text.ts';
@@ -48,10 +48,19 @@ export function conversationRequest(
   conversation: Conversation,
   choices: RequestChoices = {},
 ): UpstreamRequest {
-  const { endpoint } = model;
-  const { format, body } = conversationBody(model, conversation, choices);
-  const { url, headers } = upstreamTarget(endpoint, format.path, endpoint.format, choices.apiKey);
-  return { format, url, headers: withFeatures(headers, body), body };
+  const request = conversationBody(model, conversation, choices);
+  const { url, headers } = conversationTarget(model, request, choices.apiKey);
+  return { format: request.format, url, headers, body: request.body };
+}
+
+/** Where the body of a conversation is sent. @param apiKey replaces the endpoint's key (BYOK). */
+export function conversationTarget(
+  { endpoint }: Model,
+  { format, body }: Pick<ConversationBody, 'format' | 'body'>,
+  apiKey?: string,
+): UpstreamTarget {
+  const target = upstreamTarget(endpoint, format.path, endpoint.format, apiKey);
+  return { ...target, headers: withFeatures(target.headers, body) };
 }
 
 export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {
