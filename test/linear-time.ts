@@ -27,12 +27,18 @@ export interface Growth {
  * a busy machine and the garbage collector only ever add time. Both are measured in turn, so that the machine is equally
  * busy for both.
  * @param measurable milliseconds: shorter times are too inaccurate and count as this.
+ * @param most rounds
  */
-export async function growth(small: () => unknown, large: () => unknown, measurable: number): Promise<Growth> {
+export async function growth(
+  small: () => unknown,
+  large: () => unknown,
+  measurable: number,
+  most = ROUNDS.most,
+): Promise<Growth> {
   let before = Number.POSITIVE_INFINITY;
   let after = Number.POSITIVE_INFINITY;
   const factor = () => after / Math.max(before, measurable);
-  for (let round = 0; round < ROUNDS.least || (round < ROUNDS.most && factor() >= SUPERLINEAR); round++) {
+  for (let round = 0; round < ROUNDS.least || (round < most && factor() >= SUPERLINEAR); round++) {
     after = Math.min(after, await processorTime(large));
     // Whatever the small input takes, the factor is below the bound.
     if (after < SUPERLINEAR * measurable) break;
@@ -43,17 +49,25 @@ export async function growth(small: () => unknown, large: () => unknown, measura
 
 /**
  * Fails when the processor time of `run` grows faster than its input. `make` builds the input of a size; building is not
- * measured.
+ * measured. A time that jumps once is that of memory: an input that no longer fits into the caches of a busy machine.
+ * Superlinear time also grows to the next size.
  */
 export async function assertLinear<T>(size: number, make: (size: number) => T, run: (input: T) => unknown) {
-  const small = make(size);
-  const large = make(size * 4);
-  await run(small);
-  const { before, after, factor, superlinear } = await growth(
+  const inputs = [make(size), make(size * 4)] as const;
+  await run(inputs[0]);
+  const first = await growthOf(run, ...inputs);
+  if (!first.superlinear) return;
+  const next = await growthOf(run, inputs[1], make(size * 16), ROUNDS.least);
+  const tell = ({ before, after, factor }: Growth) =>
+    `${factor.toFixed(1)} times as long (${before.toFixed(0)} ms, ${after.toFixed(0)} ms)`;
+  assert.ok(!next.superlinear, `four times the input took ${tell(first)}, and four times that one ${tell(next)}`);
+}
+
+function growthOf<T>(run: (input: T) => unknown, small: T, large: T, most?: number): Promise<Growth> {
+  return growth(
     () => run(small),
     () => run(large),
     20,
+    most,
   );
-  const times = `${before.toFixed(0)} ms, ${after.toFixed(0)} ms`;
-  assert.ok(!superlinear, `four times the input took ${factor.toFixed(1)} times as long (${times})`);
 }

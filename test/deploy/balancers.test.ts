@@ -16,8 +16,7 @@ describe('the balancers of deploy/', () => {
 
   const serve = (port: number) => harness.serve(['--port', String(port), '--drain-delay', '3', '--drain', '20']);
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     harness = await ServeHarness.start();
     await harness.configure({ m: { cost: { input: 1, output: 2 } } }, { admin: true });
     harness.upstream.respond(slowly);

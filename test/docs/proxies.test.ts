@@ -56,8 +56,7 @@ describe('the proxies of docs/gateway.md', () => {
       let port: number;
       const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
 
-      before(async function () {
-        this.timeout(300_000);
+      before(async () => {
         const path = programPath(program);
         gateway = await startTestGateway({
           config: (url) => ({ provider: providers(url), gateway: { allowedHosts: [HOST] } }),

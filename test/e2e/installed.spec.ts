@@ -13,8 +13,7 @@ describe('installed package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
   let product: Packaged;
 
-  before(function () {
-    this.timeout(600_000);
+  before(() => {
     product = packageExtension();
   });
   after(() => rmSync(folder, { recursive: true, force: true }));

@@ -94,7 +94,7 @@ describe('pictures of next edits', () => {
       assert.match((await at.drawn()).join('\n'), /import \{ average \} from/);
       const picture = join(process.env.SVC_DOCS_IMAGES ? IMAGES : ARTIFACTS, 'next-edit.png');
       writeAnimation(picture, frames);
-    }).timeout(180_000);
+    });
   });
 
   describe('next edits in four themes', () => {

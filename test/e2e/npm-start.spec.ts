@@ -19,8 +19,7 @@ describe('npm start', () => {
   let said = '';
   let page: Page;
 
-  before(async function () {
-    this.timeout(600_000);
+  before(async () => {
     // No keys, no desktop, nothing of the developer's.
     const env = { PATH: process.env.PATH, HOME: home, SVC_HOST: 'browser' };
     child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts')], { env, cwd: ROOT, stdio: 'pipe' });

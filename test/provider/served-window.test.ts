@@ -491,13 +491,16 @@ describe('ServedWindows', () => {
       return undefined;
     });
     const loads: Promise<void>[] = [];
-    const windows = new ServedWindows(fetchTransport(fetch), {
-      loadMs: 20,
-      loading: (_, load) => void loads.push(load),
+    // What is sent, not what arrives: the load may end before.
+    const sent: string[] = [];
+    const transport = fetchTransport((url, init) => {
+      sent.push(new URL(String(url)).pathname);
+      return fetch(url, init);
     });
+    const windows = new ServedWindows(transport, { loadMs: 20, loading: (_, load) => void loads.push(load) });
     await windows.load(model('ollama'), signal);
     await windows.load(model('ollama'), signal);
-    assert.deepEqual(paths(), ['/api/ps', '/api/generate', '/api/ps']);
+    assert.deepEqual(sent, ['/api/ps', '/api/generate', '/api/ps']);
     assert.equal(loads.length, 1);
     await loads[0];
   });

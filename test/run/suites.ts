@@ -36,6 +36,9 @@ export interface Suite {
 /** Keeps compiled sources between processes. */
 const COMPILED = ['--require', 'test/compile-cache.ts'];
 
+/** Milliseconds for one test. Waits within it have their own limits and name what they wait for. */
+const TIME_LIMIT = '600000';
+
 const SERVERS = [
   'test/gateway/{postgres,workers}/**/*.test.ts',
   'test/deploy/**/*.test.ts',
@@ -46,7 +49,7 @@ const plain: Suite = {
   name: 'suites without servers',
   files: ['test/{base,wire,config,catalog,provider,completion,chat,gateway,cli,docs,hostile,run}/**/*.test.ts'],
   except: SERVERS,
-  mocha: ['--parallel', '--jobs', '2', '--timeout', '180000', ...COMPILED],
+  mocha: ['--parallel', '--jobs', '2', '--timeout', TIME_LIMIT, ...COMPILED],
   programs: [],
   editor: false,
   built: false,
@@ -55,7 +58,7 @@ const plain: Suite = {
 const servers: Suite = {
   name: 'databases, workers and balancers',
   files: SERVERS,
-  mocha: ['--timeout', '180000', ...COMPILED],
+  mocha: ['--timeout', TIME_LIMIT, ...COMPILED],
   programs: [POSTGRES, HAPROXY, NGINX, CADDY, COMPOSE_SCHEMA, HELM, ZSH, FISH],
   editor: false,
   built: false,
@@ -66,7 +69,7 @@ const pages: Suite = {
   name: 'pages in Chromium',
   files: ['test/webview/**/*.test.ts'],
   except: ADMIN_PAGE,
-  mocha: ['--timeout', '180000', '--require', 'test/webview/failure-report.ts'],
+  mocha: ['--timeout', TIME_LIMIT, '--require', 'test/webview/failure-report.ts'],
   programs: [CHROMIUM],
   editor: false,
   built: true,
@@ -85,7 +88,7 @@ const endToEnd: Suite = {
   name: 'end to end',
   files: ['test/e2e/**/*.spec.ts'],
   except: ['test/e2e/{chat,completion,next-edit}*.spec.ts'],
-  mocha: ['--timeout', '180000', '--require', 'test/e2e/failure-report.ts', '--exit'],
+  mocha: ['--timeout', TIME_LIMIT, '--require', 'test/e2e/failure-report.ts', '--exit'],
   programs: [CHROMIUM],
   editor: true,
   built: true,
@@ -101,7 +104,7 @@ const completions: Suite = {
 const clients: Suite = {
   name: 'coding agents and SDKs',
   files: ['test/clients/**/*.test.ts'],
-  mocha: ['--timeout', '300000', '--exit'],
+  mocha: ['--timeout', TIME_LIMIT, '--exit'],
   programs: [],
   editor: false,
   built: true,
