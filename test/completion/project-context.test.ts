@@ -56,7 +56,7 @@ class TestReader implements ProjectReader {
     this.asked.push(`signature ${name}`);
     return this.signatures[name];
   };
-  expected = async () => this.expects;
+  expected: ProjectReader['expected'] = async () => this.expects;
 
   #text(path: string): DocumentText | undefined {
     const text = this.files[path];
@@ -396,6 +396,25 @@ export const a = (options: Options) => {
     const note = found.find(({ kind }) => kind === 'expected');
     assert.deepEqual([note?.note, note?.path, note?.text], ['Expected', 'src/a.ts', reader.expects[0]]);
     assert.equal(chooseSnippets(found, 120)[0], note);
+  });
+
+  it('declarations: what a slow language expects is used while the user writes on in the same call, and only there', async () => {
+    const reader = new TestReader();
+    const late: ((lines: readonly string[]) => void)[] = [];
+    reader.expected = () => new Promise((resolve) => late.push(resolve));
+    const declarations = new ProjectDeclarations(reader);
+    const expected = async (text: string) => {
+      const place = withCaret('src/a.ts', text, 'typescript');
+      const found = await declarations.find(place, new AbortController().signal, () => undefined);
+      return found.find(({ kind }) => kind === 'expected')?.text;
+    };
+    assert.equal(await expected('debounce(|'), undefined);
+    late[0]?.(['debounce(work: () => void, ms: number): void']);
+    assert.equal(await expected('debounce(() => save(), 10|'), 'debounce(work: () => void, ms: number): void');
+    assert.equal(await expected('throttle(|'), undefined);
+    assert.equal(await expected('debounce(() => save(|'), undefined);
+    assert.equal(await expected('debounce.|'), undefined);
+    assert.equal(await expected('\ndebounce(|'), undefined);
   });
 
   for (const call of ['signature', 'expected'] as const) {

@@ -84,12 +84,24 @@ const CALLED =
   /(?:^|[^\w$])(?!(?:if|for|while|switch|catch|match|return|await|of|in|and|or|not)\s*$)[\w$]+(?:<[^<>()]{0,80}>)?\s?$|[>\])]$/;
 const NO_VALUE = /^\s*(?:(?:export |declare )*(?:type|interface)\b|case\b|default\b)/;
 
-/** Whether a property of a value, or an argument of a call, is expected at a place. */
-export function expectedAt(
-  document: DocumentText,
-  { line: own, character }: Position,
-): { readonly property: boolean; readonly argument: boolean } {
+/** What is expected at the caret. */
+export interface ExpectedAt {
+  /** A member of the value before a dot, after which it begins at this character of the line. */
+  readonly member: number | undefined;
+  /** A property of a value. */
+  readonly property: boolean;
+  /** An argument of a call. */
+  readonly argument: boolean;
+  /** The code up to the dot or the bracket around the caret: it remains the same while the user writes on behind it. */
+  readonly place: string;
+}
+
+export function expectedAt(document: DocumentText, { line: own, character }: Position): ExpectedAt {
   const language = findLanguage(document.languageId);
+  const head = document.lineAt(own).slice(0, character);
+  const dot = /\.\w*$/.exec(head);
+  const member = dot === null ? undefined : dot.index + 1;
+  let place = member === undefined ? undefined : `${own} ${head.slice(0, member)}`;
   let property: boolean | undefined;
   let closed = 0;
   for (let line = own; line >= Math.max(0, own - BRACKET_LINES); line--) {
@@ -100,17 +112,18 @@ export function expectedAt(
       if (')]}'.includes(bracket)) closed++;
       else if ('([{'.includes(bracket) && closed-- === 0) {
         closed = 0;
+        place ??= `${line} ${code.slice(0, at + 1)}`;
         const before = code.slice(0, at);
         // Elements of an array begin on lines of their own.
         const above = before.trim() === '' && line > 0 ? withoutStrings(document.lineAt(line - 1), language) : before;
         const isValue = bracket === '{' && BEFORE_VALUE.test(above) && !NO_VALUE.test(above);
         property ??= isValue;
-        if (bracket === '(') return { property, argument: CALLED.test(before) };
-        if (bracket === '{' && !isValue) return { property, argument: false };
+        if (bracket === '(') return { member, property, argument: CALLED.test(before), place };
+        if (bracket === '{' && !isValue) return { member, property, argument: false, place };
       }
     }
   }
-  return { property: property ?? false, argument: false };
+  return { member, property: property ?? false, argument: false, place: place ?? '' };
 }
 
 /** The lines of import statements, also those with names on several lines. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../base/concurrency.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { Snippet } from '../prompt/context.ts';
-import { type CodeName, enclosingFunction, findCodeNames, namesAround, wordsOf } from './code-names.ts';
+import { type CodeName, enclosingFunction, expectedAt, findCodeNames, namesAround, wordsOf } from './code-names.ts';
 import { findImports, type ImportedFrom, isScript } from './import-paths.ts';
 import { findDeclared, memberName, type Outline, outlineAt, outlineModule, typesIn } from './outline.ts';
 import type { DeclaredAt, ProjectReader } from './project-reader.ts';
@@ -72,6 +72,8 @@ export class ProjectDeclarations {
   readonly #declared = new DeclaredNames();
   /** Addresses at which imported files were found, by all where they may be. */
   readonly #places = new Map<string, string>();
+  /** What the language expected last, and where. */
+  #expected: { readonly place: string; readonly lines: readonly string[] } | undefined;
 
   constructor(reader: ProjectReader) {
     this.#reader = reader;
@@ -98,10 +100,7 @@ export class ProjectDeclarations {
     report(search.snippets());
     const scope = `${document.uri} ${enclosingFunction(document, position)}`;
     const queue = names.slice(0, NAMES);
-    const expect = async () => {
-      const expected = this.#reader.expected(document, position);
-      search.addExpected((await Promise.race([expected, sleep(LIMIT_MS, undefined)])) ?? []);
-    };
+    const expect = async () => search.addExpected(await this.#expect(document, position));
     const work = async () => {
       for (let name = queue.shift(); name !== undefined && !signal.aborted; name = queue.shift()) {
         for (const kind of ['name', 'type'] as const) {
@@ -114,6 +113,17 @@ export class ProjectDeclarations {
     const all = Promise.all([expect(), ...Array.from({ length: AT_A_TIME }, work)]);
     await Promise.race([aborted(signal), all.then(() => search.follow(around))]);
     return search.snippets();
+  }
+
+  /** What the language expects. A late answer is for the next search at this place: a busy server is always late. */
+  async #expect(document: DocumentText, position: Position): Promise<readonly string[]> {
+    const place = `${document.uri} ${expectedAt(document, position).place}`;
+    const asked = this.#reader.expected(document, position).then((lines) => {
+      this.#expected = { place, lines };
+      return lines;
+    });
+    const lines = await Promise.race([asked, sleep(LIMIT_MS, undefined)]);
+    return lines ?? (this.#expected?.place === place ? this.#expected.lines : []);
   }
 
   async #ask(uri: string, name: CodeName, of: 'name' | 'type', scope: string): Promise<Answer> {

@@ -76,15 +76,13 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   }
 
   async expected(document: DocumentText, position: Position): Promise<readonly string[]> {
-    const { uri, lineAt } = document;
-    const head = lineAt(position.line).slice(0, position.character);
-    const dot = /\.\w*$/.exec(head);
-    if (dot !== null) {
-      const after = { line: position.line, character: dot.index + 1 };
+    const { uri } = document;
+    const { member, property, argument } = expectedAt(document, position);
+    if (member !== undefined) {
+      const after = { line: position.line, character: member };
       const members = await this.#proposed(uri, after, '.', (kind) => !NO_MEMBERS.has(kind));
       if (members.length > 0) return [`members: ${members.join(', ')}`];
     }
-    const { property, argument } = expectedAt(document, position);
     const [properties, help] = await Promise.all([
       property ? this.#proposed(uri, position, undefined, (kind) => PROPERTIES.has(kind)) : [],
       argument ? this.#ask<vscode.SignatureHelp>('SignatureHelp', uri, position) : undefined,
