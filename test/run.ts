@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { BUILD, CHECKS, type Outcome, run, type Step, setUpStep, suiteStep } from './run/steps.ts';
 import { BESIDE, FAST_SUITE, type Selection, SUITES, select } from './run/suites.ts';
+import { BUILT } from './svc-program.ts';
 
 const { values, positionals } = parseArgs({
   options: { grep: { type: 'string' }, fast: { type: 'boolean' } },
@@ -34,10 +35,11 @@ async function runAll(): Promise<void> {
   const build = step(BUILD);
   const waiting = [...suites];
   const runWaiting = async () => {
+    const built = await build;
     for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
       if (suite.programs.length > 0) await installed;
-      if (suite.built && !(await build)) continue;
-      await step(suiteStep(suite));
+      if (suite.built && !built) continue;
+      await step(suiteStep(suite, undefined, built ? BUILT : {}));
     }
   };
   const checks = build.then(async () => {

@@ -4,16 +4,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { until } from '../gateway/until.ts';
+import { CLI } from '../svc-program.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { svc } from './run-svc.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const SCENARIOS = ['text', 'reasoning-only', 'length', 'status-401', 'stall-mid-stream', 'reset-mid-stream'];
 /** The scenario fails as often as its name says, then answers. */
 const RETRIED = { 'status-429-retry-after-1-1-times': 'rate', 'status-503-1-times': 'busy' };
@@ -149,7 +148,7 @@ describe('svc chat', () => {
 
   it('svc chat: Ctrl-C exits with 130, keeps the partial output and closes the socket', async () => {
     const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
-    const args = [MAIN, 'chat', '-m', 'local/stall-mid-stream', 'Hello'];
+    const args = [CLI, 'chat', '-m', 'local/stall-mid-stream', 'Hello'];
     const child = spawn(process.execPath, args, { cwd: folder.project, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const before = upstream.requests.length;
     const [first] = await once(child.stdout, 'data');
@@ -162,7 +161,7 @@ describe('svc chat', () => {
 
   it('svc chat: exits without an error if the output pipe is closed', async () => {
     const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
-    const child = spawn(process.execPath, [MAIN, 'chat', 'Hello'], {
+    const child = spawn(process.execPath, [CLI, 'chat', 'Hello'], {
       cwd: folder.project,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { readPiped } from '../../src/cli/input/standard-input.ts';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { CLI } from '../svc-program.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const LAUNCHER = fileURLToPath(new URL('../../src/cli/launch/cli.js', import.meta.url));
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -39,7 +39,7 @@ describe('svc as a process', () => {
 
   const start = (args: readonly string[]) => {
     const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
-    return spawn(process.execPath, [MAIN, ...args], { cwd: folder.project, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    return spawn(process.execPath, [CLI, ...args], { cwd: folder.project, env, stdio: ['pipe', 'pipe', 'pipe'] });
   };
 
   const COMMANDS: readonly (readonly string[])[] = [

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Command } from '../../src/cli/options.ts';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import type { ProjectFolder } from '../config/project-folder.ts';
+import { CLI } from '../svc-program.ts';
 
 export interface Finished {
   readonly code: number;
@@ -44,12 +44,11 @@ export async function svc(
 
 /** Runs a command line as a process, its output through a pipe. */
 export function svcProcess(folder: ProjectFolder, args: readonly string[]): Promise<Finished> {
-  const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [script, ...args],
+      [CLI, ...args],
       { cwd: folder.project, env, maxBuffer: 64 * 1024 * 1024 },
       (error, out, err) => {
         resolve({ code: error === null ? 0 : Number(error.code), out, err });

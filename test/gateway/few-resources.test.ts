@@ -5,8 +5,9 @@ import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultBodyBytes } from '../../src/gateway/http/body-memory.ts';
+import { CLI } from '../svc-program.ts';
 import { chatRequest } from './chat-request.ts';
-import { CLI, KEY, ServeHarness } from './serve-harness.ts';
+import { KEY, ServeHarness } from './serve-harness.ts';
 
 const ANSWER = '{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}';
 

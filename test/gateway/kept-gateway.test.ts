@@ -14,7 +14,8 @@ import {
   stopDetached,
 } from '../../src/extension/gateway/detached-gateway.ts';
 import { freePort } from '../host/free-port.ts';
-import { CLI, ServeHarness } from './serve-harness.ts';
+import { CLI } from '../svc-program.ts';
+import { ServeHarness } from './serve-harness.ts';
 
 const KEY = 'svc-key-that-a-neighbour-must-not-get';
 

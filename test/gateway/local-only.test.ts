@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { COMPILE_CACHE } from '../compile-cache.ts';
+import { CLI } from '../svc-program.ts';
 import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { CLI, KEY } from './serve-harness.ts';
+import { KEY } from './serve-harness.ts';
 import { until } from './until.ts';
 
 /** Addresses for documentation (RFC 5737): nobody answers there. */

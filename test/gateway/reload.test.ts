@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { CLI } from '../svc-program.ts';
 import { startUpstream } from '../upstream/upstream.ts';
-import { CLI, ServeHarness } from './serve-harness.ts';
+import { ServeHarness } from './serve-harness.ts';
 import { until, untilEqual } from './until.ts';
 
 describe('a reload of the configuration while the gateway runs', () => {

@@ -3,12 +3,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { CLI } from '../svc-program.ts';
 import { startUpstream } from '../upstream/upstream.ts';
-
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Planted at each position of a credential; no output may contain one. */
 const CANARIES = {

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { COMPILE_CACHE } from '../compile-cache.ts';
+import { CLI } from '../svc-program.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
-export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 export const KEY = 'svc_key_of_the_parent';
 
 export interface ServeProcess {

@@ -5,8 +5,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { gatewayLaunch } from '../../src/extension/gateway/launch.ts';
+import { CLI } from '../svc-program.ts';
 import { play } from '../upstream/scenarios.ts';
-import { CLI, KEY, ServeHarness } from './serve-harness.ts';
+import { KEY, ServeHarness } from './serve-harness.ts';
 import { until } from './until.ts';
 
 describe('svc serve', () => {

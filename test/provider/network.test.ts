@@ -15,11 +15,11 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { CLI } from '../svc-program.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { proxyServer } from '../upstream/proxy-server.ts';
 import { ask, modelAt } from './test-model.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const certificate = (name: string) => fileURLToPath(new URL(`./certificates/${name}`, import.meta.url));
 const TLS = { key: readFileSync(certificate('loopback.key')), cert: readFileSync(certificate('loopback.pem')) };
 const WIRES = { 'chat-completions': 'chat', responses: 'responses', messages: 'messages' } as const;

@@ -48,13 +48,17 @@ export const CHECKS: readonly Step[] = [
 ];
 
 /** The process that runs a whole suite, or some files of it. */
-export function suiteStep(suite: Suite, selection?: Omit<Selection, 'suite'>): Step {
+export function suiteStep(
+  suite: Suite,
+  selection?: Omit<Selection, 'suite'>,
+  env: Readonly<Record<string, string>> = {},
+): Step {
   const { name, mocha } = suite;
   const grep = selection?.grep;
   if (mocha === undefined) {
     const title = grep ?? '';
-    const env = selection === undefined ? {} : { SVC_SUITES: groupPattern(selection.files.flatMap(groups), title) };
-    return { name, file: process.execPath, args: ['test/host/run-suites.ts'], env, counted: true };
+    const some = selection && { SVC_SUITES: groupPattern(selection.files.flatMap(groups), title) };
+    return { name, file: process.execPath, args: ['test/host/run-suites.ts'], env: { ...env, ...some }, counted: true };
   }
   const reporter = ['--reporter', join(ROOT, 'test', 'run', 'reporter.ts')];
   const files = selection?.files ?? [];
@@ -65,6 +69,7 @@ export function suiteStep(suite: Suite, selection?: Omit<Selection, 'suite'>): S
     name,
     file: bin('mocha'),
     args: ['--no-config', ...mocha, ...reporter, ...ignored, ...fgrep, ...spec],
+    env,
     counted: true,
   };
 }

@@ -111,7 +111,7 @@ const clients: Suite = {
   usual: false,
 };
 
-/** In the order of their start: what needs no build first, then the longest. */
+/** In the order of their start: what installs nothing first, then the longest. */
 export const SUITES: readonly Suite[] = [
   plain,
   servers,
