@@ -6,13 +6,10 @@ import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
 import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
 import { SseDecoder } from '../../src/wire/stream/sse.ts';
-import { repairBody } from '../../src/wire/tools/body-repair.ts';
 import { bridgeTools } from '../../src/wire/tools/tool-bridge.ts';
-import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tools/tool-call-repair.ts';
 import { assertLinear } from '../linear-time.ts';
-import { CONTEXT, FORMAT_LIST, REQUEST, wholeEvents, writeFrames } from './format-pairs.ts';
-
-type Body = Record<string, unknown>;
+import { type Body, bodyOf, carry } from './carry.ts';
+import { CONTEXT, FORMAT_LIST, REQUEST, writeFrames } from './format-pairs.ts';
 
 const list = <T>(size: number, make: (index: number) => T): T[] => Array.from({ length: size }, (_, at) => make(at));
 const flat = <T>(size: number, make: (index: number) => T[]): T[] => list(size, make).flat();
@@ -94,10 +91,6 @@ const REQUESTS: readonly (readonly [what: string, format: Format, make: (size: n
   ['parts of one message', messages, (size) => [{ role: 'user', content: list(size, () => text) }]],
 ];
 
-function bodyOf(format: Format, items: unknown[]): Body {
-  return { model: 'm', max_tokens: 9, [format.name === 'responses' ? 'input' : 'messages']: items };
-}
-
 const reference = { $ref: '#/$defs/A' };
 const properties = (size: number): Body => Object.fromEntries(list(size, (at) => [`p${at}`, {}]));
 const definition = (size: number): Body => ({
@@ -128,12 +121,6 @@ const SCHEMAS: readonly (readonly [what: string, make: (size: number) => JsonObj
 ];
 
 /** Reads and writes a request like the gateway, in the same format and translated. */
-function carry(format: Format, body: Body): void {
-  repairBody(format.name, body, { ids: ANTHROPIC_IDS, callArguments: 'object' });
-  const conversation = repairConversation(format.readRequest(body));
-  for (const { writeRequest } of FORMAT_LIST) requestJson(writeRequest(conversation));
-}
-
 const chunk = (delta: Body) => JSON.stringify({ id: 'x', choices: [{ index: 0, delta }] });
 const chat = (...tool_calls: Body[]) => chunk({ tool_calls });
 const start = JSON.stringify({ type: 'message_start', message: { id: 'x' } });
@@ -297,26 +284,4 @@ describe('time of an answer', () => {
     it(`answer: takes linear time in its number of lines that end with ${JSON.stringify(end)}`, () =>
       assertLinear(50_000, lines, (bytes) => [new SseDecoder().push(bytes), new NdjsonDecoder().push(bytes)]));
   }
-});
-
-describe('more items than the stack holds', () => {
-  const MANY = 130_000;
-  it('request: may have more items than the stack holds, in each format', () => {
-    for (const format of FORMAT_LIST) {
-      carry(
-        format,
-        bodyOf(
-          format,
-          list(MANY, () => user),
-        ),
-      );
-      carry(format, bodyOf(format, [{ role: 'user', content: list(MANY, () => ({ type: 'text', text: 't' })) }]));
-      carry(format, bodyOf(format, [{ role: 'assistant', content: list(MANY, () => ({ type: 'text', text: 't' })) }]));
-    }
-  });
-
-  it('answer: one event may have more items than the stack holds, in each format', () => {
-    const tools = list(MANY, (at) => ({ id: `c${at}`, name: 'f', arguments: ['{}'] }));
-    for (const format of FORMAT_LIST) messages.writeAnswer(CONTEXT, wholeEvents(format, { tools }));
-  });
 });
