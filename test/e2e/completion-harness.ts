@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { addEvidence, describeRequests, reportFailure } from '../host/failure-report.ts';
 import { inPage } from '../host/person.ts';
-import { came, LOOK_AGAIN, OPENS_WITHIN_MS, openFile } from '../host/workbench.ts';
+import { came, LOOK_AGAIN, OPENS_WITHIN_MS, openFile, WITHIN_MS } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { CLOSE_KEY } from './profile.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
@@ -123,14 +123,12 @@ export async function clear(each: CompletionHarness): Promise<void> {
   await closeEditor(each.page);
 }
 
-const CLOSES_WITHIN_MS = 60_000;
-
 /** Waits until its tab is closed and the editor below has the focus: a late focus change would close Quick Open. */
 async function closeEditor(page: Page): Promise<void> {
   const open = await page.locator('.tab').count();
   const limit = { ...LOOK_AGAIN, timeout: OPENS_WITHIN_MS };
   const closed = (before: number) => document.querySelectorAll('.tab').length < before;
-  const end = Date.now() + CLOSES_WITHIN_MS;
+  const end = Date.now() + WITHIN_MS;
   do {
     if (Date.now() > end) {
       // A hook that fails is not reported otherwise.

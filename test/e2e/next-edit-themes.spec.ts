@@ -62,7 +62,7 @@ describe('pictures of next edits', () => {
       await at.edit('name.ts', NAMES);
       // Errors of this kind are reported when the language server has read the project.
       await at.type('missing');
-      await at.page.locator('.squiggly-error').first().waitFor({ timeout: 80_000 });
+      await at.page.locator('.squiggly-error').first().waitFor();
       await at.press('ControlOrMeta+Backspace', 'ControlOrMeta+S', 'ControlOrMeta+Home');
       await at.press(...Array.from({ length: 3 }, () => 'ControlOrMeta+ArrowRight'));
       // The language server answers in order, and was asked for the places of the name before.

@@ -14,8 +14,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const SUITES = join(ROOT, 'out', 'test', 'suite.cjs');
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'workspace');
 
-/** A workbench that never loads the tests, or hangs, must not block the command. Each line of its output is progress. */
-const SILENCE_MS = 10 * 60_000;
+/**
+ * A workbench that never loads the tests, or hangs, must not block the command. Each line of its output is progress, and
+ * a test has ten minutes.
+ */
+const SILENCE_MS = 15 * 60_000;
 
 /** The suites look at documents, not at the window: each of its parts is drawn after each change. */
 const SMALL = { width: 800, height: 400 };
@@ -77,7 +80,7 @@ async function runInBrowser(): Promise<boolean> {
   const browser = await launchChromium();
   try {
     return await new Promise<boolean>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('VS Code printed nothing for 10 minutes.')), SILENCE_MS);
+      const timer = setTimeout(() => reject(new Error('VS Code printed nothing for 15 minutes.')), SILENCE_MS);
       openWorkbench(browser, host, {
         folder: workspace,
         extension: ROOT,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
 
 /**

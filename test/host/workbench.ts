@@ -15,7 +15,7 @@ export const OPENS_WITHIN_MS = 5000;
 const LISTED_WITHIN_MS = 15_000;
 
 /** Time limit of a wait in a page. That of a test is longer, so that a failure names the wait. */
-export const WITHIN_MS = 60_000;
+export const WITHIN_MS = 120_000;
 
 /** Options of a wait for a function in a page: without them it looks in each frame, for which the page makes 60 a second. */
 export const LOOK_AGAIN = { polling: 100 } as const;

@@ -3,7 +3,7 @@ import Mocha from 'mocha';
 
 /** The entry that the extension host calls. The suites are bundled in: `suites.ts` imports them all. */
 export async function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, color: false, reporter: 'spec' });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 600_000, color: false, reporter: 'spec' });
   mocha.suite.emit('pre-require', globalThis, '', mocha);
   await import('./suites.ts');
   const grep = process.env.SVC_SUITES;

@@ -3,8 +3,8 @@ import { defined } from '../../../base/json.ts';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
 import { pathInFolder, toPosition } from '../../document-view.ts';
 
-/** An error that is reported later is not a surprise any more. */
-const LATE_MS = 10_000;
+/** A language server that loads a project reports errors 15 seconds late. Later, a fix would be a surprise. */
+const LATE_MS = 30_000;
 /** Some languages report syntax errors first, and others shortly after. */
 const SETTLED_MS = 300;
 /** Errors for which fixes are requested. */
