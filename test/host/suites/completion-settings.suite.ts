@@ -149,7 +149,7 @@ describe('settings of completions', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  /** An editor that was just opened has the focus later, and nothing is copied before. */
+  /** An editor that was just opened has the focus later, or what closes meanwhile takes it, and nothing is copied then. */
   async function copy(): Promise<void> {
     let copied = false;
     const watch = vscode.languages.registerDocumentPasteEditProvider(
@@ -164,7 +164,10 @@ describe('settings of completions', () => {
     try {
       await waitUntil(
         'a copied text',
-        () => run('editor.action.clipboardCopyAction'),
+        async () => {
+          await run('workbench.action.focusActiveEditorGroup');
+          await run('editor.action.clipboardCopyAction');
+        },
         () => copied,
       );
     } finally {
