@@ -3,7 +3,7 @@ import { join } from 'node:path';
 /** What `npm test` without a pattern sets: `dist/` is built before the suites. */
 export const BUILT = { SVC_TEST_BUILT: '1' };
 
-/** The file of the program `svc`: the built one, if it is certain that it is not old, because it loads in half the time. */
+/** The file of the program `svc`: where it was built just now, the built one, which loads in half the time; else its source. */
 export const CLI = join(
   import.meta.dirname,
   '..',

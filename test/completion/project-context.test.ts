@@ -415,6 +415,9 @@ export const a = (options: Options) => {
     assert.equal(await expected('debounce(() => save(|'), undefined);
     assert.equal(await expected('debounce.|'), undefined);
     assert.equal(await expected('\ndebounce(|'), undefined);
+    assert.notEqual(await expected('debounce(|'), undefined);
+    declarations.clear();
+    assert.equal(await expected('debounce(|'), undefined);
   });
 
   for (const call of ['signature', 'expected'] as const) {

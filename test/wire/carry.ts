@@ -11,7 +11,7 @@ export function bodyOf(format: Format, items: unknown[]): Body {
   return { model: 'm', max_tokens: 9, [format.name === 'responses' ? 'input' : 'messages']: items };
 }
 
-/** Reads a request, repairs it, and writes it in each format. */
+/** Reads and writes a request like the gateway, in the same format and translated. */
 export function carry(format: Format, body: Body): void {
   repairBody(format.name, body, { ids: ANTHROPIC_IDS, callArguments: 'object' });
   const conversation = repairConversation(format.readRequest(body));

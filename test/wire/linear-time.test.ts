@@ -120,7 +120,6 @@ const SCHEMAS: readonly (readonly [what: string, make: (size: number) => JsonObj
   ],
 ];
 
-/** Reads and writes a request like the gateway, in the same format and translated. */
 const chunk = (delta: Body) => JSON.stringify({ id: 'x', choices: [{ index: 0, delta }] });
 const chat = (...tool_calls: Body[]) => chunk({ tool_calls });
 const start = JSON.stringify({ type: 'message_start', message: { id: 'x' } });

@@ -83,6 +83,7 @@ export class ProjectDeclarations {
   clear(): void {
     this.#answers.clear();
     this.#places.clear();
+    this.#expected = undefined;
   }
 
   /** @param report is called with the declarations in imported and open files, before the language is asked. */
@@ -117,8 +118,9 @@ export class ProjectDeclarations {
 
   /** What the language expects. A late answer is for the next search at this place: a busy server is always late. */
   async #expect(document: DocumentText, position: Position): Promise<readonly string[]> {
-    const place = `${document.uri} ${expectedAt(document, position).place}`;
-    const asked = this.#reader.expected(document, position).then((lines) => {
+    const at = expectedAt(document, position);
+    const place = `${document.uri} ${at.place}`;
+    const asked = this.#reader.expected(document.uri, position, at).then((lines) => {
       this.#expected = { place, lines };
       return lines;
     });

@@ -1,4 +1,5 @@
 import type { DocumentText, Position } from '../document/document-text.ts';
+import type { ExpectedAt } from './code-names.ts';
 
 /** The start of the name of a declaration. */
 export interface DeclaredAt extends Position {
@@ -20,7 +21,7 @@ export interface ProjectReader {
    * The language’s expectation at the caret: the signature of the call, the properties of the value that is written, and
    * the members of the value before a dot.
    */
-  expected(document: DocumentText, position: Position): Promise<readonly string[]>;
+  expected(uri: string, position: Position, at: ExpectedAt): Promise<readonly string[]>;
   /** A file of the workspace that may be sent. `uri` may be a guess. @param languageId if the file is not open. */
   read(uri: string, languageId: string): Promise<DocumentText | undefined>;
   /** Open and recently visited files of the workspace that may be sent, latest first. */

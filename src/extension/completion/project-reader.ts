@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { expectedAt } from '../../completion/context/code-names.ts';
+import type { ExpectedAt } from '../../completion/context/code-names.ts';
 import { HangingRequests } from '../../completion/context/hanging-requests.ts';
 import { isLibrary, readSignature, withoutDefaults } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
@@ -75,9 +75,11 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     return readSignature(markdown, uri);
   }
 
-  async expected(document: DocumentText, position: Position): Promise<readonly string[]> {
-    const { uri } = document;
-    const { member, property, argument } = expectedAt(document, position);
+  async expected(
+    uri: string,
+    position: Position,
+    { member, property, argument }: ExpectedAt,
+  ): Promise<readonly string[]> {
     if (member !== undefined) {
       const after = { line: position.line, character: member };
       const members = await this.#proposed(uri, after, '.', (kind) => !NO_MEMBERS.has(kind));

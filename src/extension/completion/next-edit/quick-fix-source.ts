@@ -3,7 +3,7 @@ import { defined } from '../../../base/json.ts';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
 import { pathInFolder, toPosition } from '../../document-view.ts';
 
-/** A language server that loads a project reports errors 15 seconds late. Later, a fix would be a surprise. */
+/** A language server that loads a project can report errors late: 15 seconds were seen. Later, a fix is a surprise. */
 const LATE_MS = 30_000;
 /** Some languages report syntax errors first, and others shortly after. */
 const SETTLED_MS = 300;
