@@ -21,6 +21,11 @@ export function documentView(document: vscode.TextDocument): DocumentText {
   };
 }
 
+/** The open document of an address. */
+export function findDocument(uri: string): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+}
+
 /** Path relative to the workspace folder, with `/`; undefined outside all folders. */
 export function pathInFolder(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;

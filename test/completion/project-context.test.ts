@@ -22,12 +22,14 @@ const FILES: Readonly<Record<string, string>> = {
 /** A project whose language finds what it is told. */
 const LANGUAGES: Readonly<Record<string, string>> = { '.py': 'python', '.rb': 'ruby' };
 
+type Declared = ReturnType<ProjectReader['declarations']>;
+
 class TestReader implements ProjectReader {
   time = 0;
   asked: string[] = [];
   readonly files: Record<string, string>;
   open: readonly string[] = [];
-  answer: (name: string, of: 'name' | 'type') => readonly DeclaredAt[] | Promise<readonly DeclaredAt[]> = () => [];
+  answer: (name: string, of: 'name' | 'type') => Awaited<Declared> | Declared = () => [];
   document: DocumentText | undefined;
   signatures: Record<string, string> = {};
   expects: readonly string[] = [];
@@ -295,6 +297,18 @@ export const a = (options: Options) => {
     assert.ok(length > 0);
   });
 
+  it('declarations: a language that is too far behind to be asked is asked by the next search', async () => {
+    const reader = new TestReader();
+    reader.answer = () => undefined;
+    const { paths, search } = await find(reader, 'src/a.ts', 'build((group, options) => {\n  |\n});');
+    assert.deepEqual(paths, []);
+    reader.answer = (name, of) => (name === 'options' && of === 'type' ? [at('src/Options.ts', 0)] : []);
+    assert.deepEqual(
+      (await search()).map(({ path }) => path),
+      ['src/Options.ts'],
+    );
+  });
+
   it('declarations: visited files count by the names around the caret, not by what was opened last', async () => {
     const reader = new TestReader({ ...FILES, 'src/last.ts': 'export const unrelated = 1;' });
     reader.open = ['src/last.ts', 'src/html.ts', 'src/Options.ts', 'lib/store.py'];
@@ -398,18 +412,24 @@ export const a = (options: Options) => {
     assert.equal(chooseSnippets(found, 120)[0], note);
   });
 
-  it('declarations: what a slow language expects is used while the user writes on in the same call, and only there', async () => {
+  /** A language that answers when it is told to. */
+  function slowLanguage() {
     const reader = new TestReader();
-    const late: ((lines: readonly string[]) => void)[] = [];
-    reader.expected = () => new Promise((resolve) => late.push(resolve));
+    const asked: ((lines: readonly string[]) => void)[] = [];
+    reader.expected = () => new Promise((resolve) => asked.push(resolve));
     const declarations = new ProjectDeclarations(reader);
     const expected = async (text: string) => {
       const place = withCaret('src/a.ts', text, 'typescript');
       const found = await declarations.find(place, new AbortController().signal, () => undefined);
       return found.find(({ kind }) => kind === 'expected')?.text;
     };
+    return { asked, declarations, expected };
+  }
+
+  it('declarations: what a slow language expects is used while the user writes on in the same call, and only there', async () => {
+    const { asked, declarations, expected } = slowLanguage();
     assert.equal(await expected('debounce(|'), undefined);
-    late[0]?.(['debounce(work: () => void, ms: number): void']);
+    asked[0]?.(['debounce(work: () => void, ms: number): void']);
     assert.equal(await expected('debounce(() => save(), 10|'), 'debounce(work: () => void, ms: number): void');
     assert.equal(await expected('throttle(|'), undefined);
     assert.equal(await expected('debounce(() => save(|'), undefined);
@@ -418,6 +438,27 @@ export const a = (options: Options) => {
     assert.notEqual(await expected('debounce(|'), undefined);
     declarations.clear();
     assert.equal(await expected('debounce(|'), undefined);
+  });
+
+  it('declarations: a slow language has one question about a call at a time', async () => {
+    const { asked, expected } = slowLanguage();
+    await Promise.all(['debounce(|', 'debounce(s|', 'debounce(sa|'].map(expected));
+    await expected('debounce(sav|');
+    assert.equal(asked.length, 1);
+    asked[0]?.(['debounce(work: () => void, ms: number): void']);
+    assert.equal(await expected('debounce(save|'), 'debounce(work: () => void, ms: number): void');
+    assert.equal(asked.length, 2);
+  });
+
+  it('declarations: a language that expects nothing for a moment keeps its last answer about a call', async () => {
+    const { asked, expected } = slowLanguage();
+    void expected('debounce(|');
+    while (asked.length < 1) await new Promise(setImmediate);
+    asked[0]?.(['debounce(work: () => void, ms: number): void']);
+    const next = expected('debounce(save|');
+    while (asked.length < 2) await new Promise(setImmediate);
+    asked[1]?.([]);
+    assert.equal(await next, 'debounce(work: () => void, ms: number): void');
   });
 
   for (const call of ['signature', 'expected'] as const) {

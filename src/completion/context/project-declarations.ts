@@ -62,6 +62,8 @@ interface Answer {
   readonly retryMs: number;
 }
 
+const UNANSWERED: Pick<Answer, 'places' | 'signature'> = { places: [], signature: undefined };
+
 /**
  * Finds the declarations in other files that code at the caret needs: of its imports, and of the names around
  * the caret and their types.
@@ -74,6 +76,8 @@ export class ProjectDeclarations {
   readonly #places = new Map<string, string>();
   /** What the language expected last, and where. */
   #expected: { readonly place: string; readonly lines: readonly string[] } | undefined;
+  /** The question that it has not answered yet. `inTime` resolves with the answer, or when that is late. */
+  #expecting: { readonly place: string; readonly inTime: Promise<unknown> } | undefined;
 
   constructor(reader: ProjectReader) {
     this.#reader = reader;
@@ -84,6 +88,7 @@ export class ProjectDeclarations {
     this.#answers.clear();
     this.#places.clear();
     this.#expected = undefined;
+    this.#expecting = undefined;
   }
 
   /** @param report is called with the declarations in imported and open files, before the language is asked. */
@@ -116,24 +121,37 @@ export class ProjectDeclarations {
     return search.snippets();
   }
 
-  /** What the language expects. A late answer is for the next search at this place: a busy server is always late. */
+  /**
+   * What the language expects. A late answer is for the next searches at this place: a busy server is always late. So
+   * it has one question about a place at a time, and an answer that says nothing takes the place of none.
+   */
   async #expect(document: DocumentText, position: Position): Promise<readonly string[]> {
     const at = expectedAt(document, position);
     const place = `${document.uri} ${at.place}`;
-    const asked = this.#reader.expected(document.uri, position, at).then((lines) => {
-      this.#expected = { place, lines };
-      return lines;
-    });
-    const lines = await Promise.race([asked, sleep(LIMIT_MS, undefined)]);
-    return lines ?? (this.#expected?.place === place ? this.#expected.lines : []);
+    if (this.#expecting?.place !== place) {
+      const answered = this.#reader.expected(document.uri, position, at).then((lines) => {
+        if (lines.length > 0) this.#expected = { place, lines };
+        if (this.#expecting === asked) this.#expecting = undefined;
+      });
+      const asked = { place, inTime: Promise.race([answered, sleep(LIMIT_MS)]) };
+      this.#expecting = asked;
+    }
+    await this.#expecting.inTime;
+    return this.#expected?.place === place ? this.#expected.lines : [];
   }
 
-  async #ask(uri: string, name: CodeName, of: 'name' | 'type', scope: string): Promise<Answer> {
+  async #ask(
+    uri: string,
+    name: CodeName,
+    of: 'name' | 'type',
+    scope: string,
+  ): Promise<Pick<Answer, 'places' | 'signature'>> {
     const key = `${of} ${name.name} ${scope}`;
     const now = this.#reader.now();
     const known = this.#answers.get(key);
     if (known !== undefined && now < known.until) return known;
     const found = await this.#reader.declarations(uri, name, of);
+    if (found === undefined) return known ?? UNANSWERED;
     const places = found.filter((place) => place.uri !== uri);
     const inLibrary = of === 'name' && places.length > 0 && places.every(({ library }) => library === true);
     // At opening, the declaration of an import can be the import itself.

@@ -11,10 +11,10 @@ export interface DeclaredAt extends Position {
 /** The project as the editor knows it. */
 export interface ProjectReader {
   /**
-   * The declarations of a name, or those of its type, from the language. Empty if the language has no provider. Need not
-   * settle if its server hangs.
+   * The declarations of a name, or those of its type, from the language. Empty if the language has no provider.
+   * `undefined` if its server is too far behind to be asked. Need not settle if it hangs.
    */
-  declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]>;
+  declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[] | undefined>;
   /** The signature of a name, from the language. */
   signature(uri: string, position: Position): Promise<string | undefined>;
   /**

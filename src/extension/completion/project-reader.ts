@@ -4,7 +4,7 @@ import { HangingRequests } from '../../completion/context/hanging-requests.ts';
 import { isLibrary, readSignature, withoutDefaults } from '../../completion/context/library-signature.ts';
 import type { DeclaredAt, ProjectReader } from '../../completion/context/project-reader.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
-import { documentView, pathInFolder } from '../document-view.ts';
+import { documentView, findDocument, pathInFolder } from '../document-view.ts';
 
 const MAX_BYTES = 400_000;
 /** Members of a value. */
@@ -50,15 +50,16 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
 
   #ask<T>(command: string, uri: string, { line, character }: Position, ...more: unknown[]): Promise<T | undefined> {
     const of = [vscode.Uri.parse(uri), new vscode.Position(line, character), ...more];
-    return this.#requests.ask(command, () =>
+    const language = findDocument(uri)?.languageId;
+    return this.#requests.ask(`${command} ${language}`, () =>
       vscode.commands.executeCommand<T>(`vscode.execute${command}Provider`, ...of),
     );
   }
 
-  async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[]> {
+  async declarations(uri: string, position: Position, of: 'name' | 'type'): Promise<readonly DeclaredAt[] | undefined> {
     const command = of === 'name' ? 'Definition' : 'TypeDefinition';
     const places = await this.#ask<(vscode.Location | vscode.LocationLink)[]>(command, uri, position);
-    return (places ?? []).map((place) => {
+    return places?.map((place) => {
       const [target, range] =
         'targetUri' in place
           ? [place.targetUri, place.targetSelectionRange ?? place.targetRange]
@@ -110,7 +111,7 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   }
 
   async read(uri: string, languageId: string): Promise<DocumentText | undefined> {
-    const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+    const open = findDocument(uri);
     const target = open?.uri ?? vscode.Uri.parse(uri);
     const path = pathInFolder(target);
     if (path === undefined || isLibrary(target, path) || this.#excluded(uri)) return undefined;

@@ -4,7 +4,7 @@ import { upToFirst } from '../../base/text.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import type { Snippet } from '../../completion/prompt/context.ts';
 import { failedCommand } from '../chat/attachments/terminal-text.ts';
-import { pathInFolder } from '../document-view.ts';
+import { findDocument, pathInFolder } from '../document-view.ts';
 import { preferredFix } from './next-edit/quick-fix-source.ts';
 
 /** Copied text is of use for so many milliseconds. */
@@ -54,7 +54,7 @@ export class RecentWork implements vscode.Disposable {
 
   /** The problems of the statement at the cursor, with the text of the fix of the last one. */
   async problems({ uri, path }: DocumentText, { line }: Position): Promise<readonly Snippet[]> {
-    const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+    const document = findDocument(uri);
     if (document === undefined || path === undefined) return [];
     const near = vscode.languages
       .getDiagnostics(document.uri)

@@ -55,6 +55,8 @@ const isPart = ({ uri }: { readonly uri: string }) => uri.endsWith('/parts/users
 describe('context with the language server of TypeScript', () => {
   const folder = 'expected-types';
   let reader: EditorProjectReader;
+  /** Finds the function in the head of a file. */
+  let findImported: () => ReturnType<EditorProjectReader['declarations']>;
 
   before(async () => {
     await writeFile(`${folder}/tsconfig.json`, JSON.stringify(CONFIG));
@@ -62,12 +64,29 @@ describe('context with the language server of TypeScript', () => {
     reader = new EditorProjectReader(() => false);
     const { document } = await edit('', { uri: await writeFile(`${folder}/early.ts`, HEAD) });
     const at = document.positionAt(HEAD.indexOf('saveUser'));
+    findImported = () => reader.declarations(document.uri.toString(), toPosition(at), 'name');
     // The language loads the project, which takes long on a busy machine.
-    while (!(await reader.declarations(document.uri.toString(), toPosition(at), 'name')).some(isPart));
+    while (!(await findImported())?.some(isPart));
   });
   after(async () => {
     reader.dispose();
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('context: a language that hangs keeps no other one back', async () => {
+    const hanging = vscode.languages.registerDefinitionProvider('plaintext', {
+      provideDefinition: () => new Promise(() => undefined),
+    });
+    try {
+      const uri = await writeFile(`${folder}/hangs.txt`, 'word');
+      await edit('', { uri });
+      const ask = () => reader.declarations(uri.toString(), { line: 0, character: 0 }, 'name');
+      for (let number = 0; number < 6; number++) void ask();
+      assert.equal(await ask(), undefined);
+      assert.ok((await findImported())?.some(isPart));
+    } finally {
+      hanging.dispose();
+    }
   });
 
   for (const [number, [name, code, wanted]] of CASES.entries()) {

@@ -3,6 +3,7 @@ import { findRealPath } from '../../../base/real-path.ts';
 import { withoutByteOrderMark } from '../../../base/text.ts';
 import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
+import { findDocument } from '../../document-view.ts';
 import { changeSaved, encodeChange, type FileText, savedText } from './file-text.ts';
 import { type FoundFile, workspaceFile, workspaceRelativePath, writeFound } from './workspace-path.ts';
 
@@ -15,7 +16,7 @@ type WriteOperation = Extract<FileOperation, { type: 'write' }>;
 export class EditorFiles implements Files {
   async read(path: string): Promise<Uint8Array | undefined> {
     const { uri } = await workspaceFile(path);
-    const document = openDocument(uri);
+    const document = findDocument(uri.toString());
     if (document?.isDirty) return vscode.workspace.encode(document.getText(), { encoding: document.encoding });
     const stat = await statOf(uri);
     if (stat === undefined) return undefined;
@@ -38,7 +39,7 @@ export class EditorFiles implements Files {
     for (const { write, text } of known) {
       const file = await recordedFile(write.path);
       const { uri } = file;
-      if (text === undefined || !(openDocument(uri)?.isDirty || (await hasBytes(uri, write.content)))) {
+      if (text === undefined || !(findDocument(uri.toString())?.isDirty || (await hasBytes(uri, write.content)))) {
         await writeFound(file, write.content, (await statOf(uri)) === undefined);
       }
     }
@@ -183,7 +184,7 @@ async function hasBytes(uri: vscode.Uri, content: Uint8Array): Promise<boolean> 
 
 /** @throws Error if the new path exists, or the file has unsaved changes. */
 export async function moveFile(from: vscode.Uri, to: vscode.Uri): Promise<void> {
-  if (openDocument(from)?.isDirty)
+  if (findDocument(from.toString())?.isDirty)
     throw new Error(`${workspaceRelativePath(from)} has unsaved changes. It was not renamed.`);
   // Through `fs`: `WorkspaceEdit.renameFile` makes language extensions open dialogs about imports.
   await vscode.workspace.fs.rename(from, to, { overwrite: false });
@@ -195,7 +196,7 @@ export async function moveFile(from: vscode.Uri, to: vscode.Uri): Promise<void> 
  * @throws Error if the file has unsaved changes.
  */
 export async function deleteFile(uri: vscode.Uri): Promise<'trash' | 'deleted'> {
-  if (openDocument(uri)?.isDirty)
+  if (findDocument(uri.toString())?.isDirty)
     throw new Error(`${workspaceRelativePath(uri)} has unsaved changes. It was not deleted.`);
   try {
     await vscode.workspace.fs.delete(uri, { useTrash: true });
@@ -213,10 +214,6 @@ export async function textDocument(uri: vscode.Uri): Promise<vscode.TextDocument
     (document) => document,
     () => undefined,
   );
-}
-
-function openDocument(uri: vscode.Uri): vscode.TextDocument | undefined {
-  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
 }
 
 export async function statOf(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {

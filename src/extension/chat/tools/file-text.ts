@@ -8,6 +8,7 @@ import {
   touchedKeptLine,
 } from '../../../chat/tools/kept-bytes.ts';
 import { lineDiff } from '../../../chat/tools/line-diff.ts';
+import { findDocument } from '../../document-view.ts';
 
 /** The encoding of VS Code for which bytes that do not fit are kept (see `decodeKeepingBytes`). */
 const UTF8 = 'utf8';
@@ -115,7 +116,7 @@ export function changeSaved(saved: string, before: string, after: string): strin
 /** The text of a content of a file, with the encoding of its editor or of the settings. */
 export async function decodeContent(uri: vscode.Uri, content: Uint8Array | undefined): Promise<string> {
   if (content === undefined) return '';
-  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  const open = findDocument(uri.toString());
   const decode = async () =>
     open ? vscode.workspace.decode(content, { encoding: open.encoding }) : vscode.workspace.decode(content, { uri });
   // VS Code decodes no content that looks binary.

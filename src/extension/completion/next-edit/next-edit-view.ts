@@ -7,7 +7,7 @@ import {
   textInsertedAt,
 } from '../../../completion/next-edit/edit-layout.ts';
 import type { NextEdit, NextEditEngine } from '../../../completion/next-edit/next-edit.ts';
-import { documentView, toRange } from '../../document-view.ts';
+import { documentView, findDocument, toRange } from '../../document-view.ts';
 import { applyEdit, isCurrent } from './apply-edit.ts';
 import type { EditDecorations } from './edit-decorations.ts';
 import { describeEdit, type EditTarget, editLabel, secondKey } from './edit-label.ts';
@@ -143,7 +143,7 @@ export class NextEditView implements vscode.Disposable {
     const edit = engine.current;
     const show = mode();
     if (editor === undefined || edit === undefined || show === 'off') return undefined;
-    const open = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === edit.uri);
+    const open = findDocument(edit.uri);
     if (open !== undefined && !isCurrent(open, edit)) return undefined;
     const target = findTarget(editor, edit);
     const complete = show === 'eager' || this.#revealed === edit.id;

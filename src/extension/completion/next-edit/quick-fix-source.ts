@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { defined } from '../../../base/json.ts';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
-import { pathInFolder, toPosition } from '../../document-view.ts';
+import { findDocument, pathInFolder, toPosition } from '../../document-view.ts';
 
 /** A language server that loads a project can report errors late: 15 seconds were seen. Later, a fix is a surprise. */
 const LATE_MS = 30_000;
@@ -46,7 +46,7 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
 
   async find(edit: FinishedEdit, signal: AbortSignal): Promise<readonly Found[]> {
     const { uri } = edit.document;
-    const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+    const document = findDocument(uri);
     const before = this.#before.get(uri);
     if (document === undefined || before === undefined) return [];
     // The cursor moved. A model is asked only after this.

@@ -4,7 +4,7 @@ import { defined } from '../../../base/json.ts';
 import { textBetween } from '../../../base/text-change.ts';
 import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
 import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';
-import { pathInFolder, toChanges, toPosition, toRange } from '../../document-view.ts';
+import { findDocument, pathInFolder, toChanges, toPosition, toRange } from '../../document-view.ts';
 
 /** Wait after a change, before the name at the cursor is looked up: the user may be typing it. */
 const AFTER_CHANGE_MS = 500;
@@ -61,7 +61,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     // The user may have typed the new name before the language answered.
     await Promise.all([...this.#lookups].map(({ done }) => done));
     const tracked = this.#tracked;
-    const document = findOpenDocument(edit.document.uri);
+    const document = findDocument(edit.document.uri);
     if (!tracked?.valid || tracked.declaration.uri !== edit.document.uri || document === undefined) return [];
     if (signal.aborted) return [];
     const range = toRange(tracked.range);
@@ -246,7 +246,7 @@ async function createEdits(
 ): Promise<readonly Found[] | undefined> {
   const target = vscode.Uri.parse(uri);
   const path = pathInFolder(target);
-  const open = findOpenDocument(uri);
+  const open = findDocument(uri);
   if (path === undefined && open === undefined) return undefined;
   const document = open ?? (await vscode.workspace.openTextDocument(target));
   const replacements = places.map(({ start, end, text, expected }): Replacement => {
@@ -277,8 +277,4 @@ function hasError({ uri }: vscode.TextDocument, range: vscode.Range): boolean {
     .some(
       (each) => each.severity === vscode.DiagnosticSeverity.Error && each.range.intersection(range)?.isEmpty === false,
     );
-}
-
-function findOpenDocument(uri: string): vscode.TextDocument | undefined {
-  return vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
 }
