@@ -80,7 +80,10 @@ describe('completions beside language servers', () => {
   describe('context of completions in a real editor', () => {
     const prompts = () => at.completionRequests().map(({ body }) => `${body.prompt}`);
 
-    /** Types until a request has what is expected: a language server may still be loading. */
+    /**
+     * Types until a request has what is expected: a language server may still be loading. Pauses like a person does: on a
+     * busy machine, what each key causes piles up without an end.
+     */
     async function typeUntil(expected: string): Promise<string> {
       const isSent = () => prompts().find((prompt) => prompt.includes(expected));
       await waitUntil(
@@ -90,6 +93,7 @@ describe('completions beside language servers', () => {
           return isSent() ?? prompts();
         },
         () => isSent() !== undefined,
+        1_000,
       );
       return isSent() ?? '';
     }

@@ -16,13 +16,21 @@ const NO_MEMBERS = new Set([
   vscode.CompletionItemKind.Snippet,
 ]);
 const PROPERTIES = new Set([vscode.CompletionItemKind.Field, vscode.CompletionItemKind.Property]);
-const FILES = 64;
+const FILES = 128;
+/** Milliseconds for which a file is not looked at again, because VS Code's window answers, and it may be busy. */
+const FRESH_MS = 5_000;
 const VISITED = 20;
+
+interface SeenFile {
+  /** `undefined`: there is none, or it is no context. */
+  readonly text: Promise<DocumentText | undefined>;
+  until: number;
+}
 
 /** Reads the project with VS Code's providers and file system. Opens no documents, which would start language servers. */
 export class EditorProjectReader implements ProjectReader, vscode.Disposable {
   readonly #excluded: (uri: string) => boolean;
-  readonly #files = new Map<string, { readonly mtime: number; readonly text: DocumentText }>();
+  readonly #files = new Map<string, SeenFile>();
   /** Address -> language, latest last. */
   readonly #visited = new Map<string, string>();
   readonly #watch: vscode.Disposable;
@@ -116,21 +124,19 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     const path = pathInFolder(target);
     if (path === undefined || isLibrary(target, path) || this.#excluded(uri)) return undefined;
     if (open !== undefined) return documentView(open);
-    try {
-      const { mtime, size, type } = await vscode.workspace.fs.stat(target);
-      if (type !== vscode.FileType.File || size > MAX_BYTES) return undefined;
-      const known = this.#files.get(uri);
-      if (known?.mtime === mtime) return known.text;
-      const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(target));
-      const file = { mtime, text: fileText({ uri, path, languageId, version: mtime }, text) };
-      this.#files.delete(uri);
-      this.#files.set(uri, file);
-      const [oldest] = this.#files.keys();
-      if (this.#files.size > FILES && oldest !== undefined) this.#files.delete(oldest);
-      return file.text;
-    } catch {
-      return undefined;
-    }
+    const known = this.#files.get(uri);
+    if (known !== undefined && this.now() < known.until) return known.text;
+    const seen: SeenFile = {
+      text: readText(target, { path, languageId }, known?.text),
+      until: Number.POSITIVE_INFINITY,
+    };
+    this.#files.delete(uri);
+    this.#files.set(uri, seen);
+    const [oldest] = this.#files.keys();
+    if (this.#files.size > FILES && oldest !== undefined) this.#files.delete(oldest);
+    const text = await seen.text;
+    seen.until = this.now() + FRESH_MS;
+    return text;
   }
 
   async visited(): Promise<readonly DocumentText[]> {
@@ -145,6 +151,23 @@ export class EditorProjectReader implements ProjectReader, vscode.Disposable {
     this.#visited.set(key, languageId);
     const [oldest] = this.#visited.keys();
     if (this.#visited.size > VISITED && oldest !== undefined) this.#visited.delete(oldest);
+  }
+}
+
+async function readText(
+  uri: vscode.Uri,
+  { path, languageId }: { readonly path: string; readonly languageId: string },
+  before: SeenFile['text'] | undefined,
+): Promise<DocumentText | undefined> {
+  try {
+    const { mtime, size, type } = await vscode.workspace.fs.stat(uri);
+    if (type !== vscode.FileType.File || size > MAX_BYTES) return undefined;
+    const known = await before;
+    if (known?.version === mtime) return known;
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+    return fileText({ uri: uri.toString(), path, languageId, version: mtime }, text);
+  } catch {
+    return undefined;
   }
 }
 

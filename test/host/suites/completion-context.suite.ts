@@ -89,6 +89,31 @@ describe('context with the language server of TypeScript', () => {
     }
   });
 
+  it('context: a file is looked at again after 5 seconds, by all that need it', async () => {
+    let now = 0;
+    class StoppedReader extends EditorProjectReader {
+      override now = () => now;
+    }
+    const stopped = new StoppedReader(() => false);
+    try {
+      const uri = await writeFile(`${folder}/read.txt`, 'one');
+      const read = async () => (await stopped.read(uri.toString(), 'plaintext'))?.lineAt(0);
+      assert.deepEqual(await Promise.all([read(), read()]), ['one', 'one']);
+      await writeFile(`${folder}/read.txt`, 'two');
+      now += 4_999;
+      assert.equal(await read(), 'one');
+      now += 1;
+      assert.equal(await read(), 'two');
+      const missing = uri.toString().replace('read', 'later');
+      assert.equal(await stopped.read(missing, 'plaintext'), undefined);
+      await writeFile(`${folder}/later.txt`, 'three');
+      now += 5_000;
+      assert.equal((await stopped.read(missing, 'plaintext'))?.lineAt(0), 'three');
+    } finally {
+      stopped.dispose();
+    }
+  });
+
   for (const [number, [name, code, wanted]] of CASES.entries()) {
     it(`context: has what is expected at the caret: ${name}`, async () => {
       const text = HEAD + code;
