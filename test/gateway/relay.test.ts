@@ -67,16 +67,22 @@ describe('relay', () => {
       assert.deepEqual([other.body.top_k, other.body.reasoning_effort], [5, 'high']);
     });
 
-    it('relay: forwards beta headers of Messages clients and no gateway key', async () => {
-      const { headers } = await forwarded(
-        '/messages',
-        { model: 'messages/m', ...FORMATS[2].body },
-        { 'anthropic-beta': 'b-1' },
-      );
-      assert.equal(headers['anthropic-beta'], 'b-1');
-      assert.equal(headers['x-api-key'], 'sk-house-canary');
-      assert.ok(!JSON.stringify(headers).includes(KEY));
-    });
+    for (const path of ['/messages', '/messages/count_tokens'])
+      it(`relay: forwards beta headers of Messages clients and no gateway key: ${path}`, async () => {
+        const beta = { 'anthropic-beta': 'b-1' };
+        const sent = await forwarded(path, { model: 'messages/m', ...FORMATS[2].body }, beta);
+        assert.ok(sent.path.endsWith(path));
+        assert.equal(sent.headers['anthropic-beta'], 'b-1');
+        assert.equal(sent.headers['x-api-key'], 'sk-house-canary');
+        assert.ok(!JSON.stringify(sent.headers).includes(KEY));
+      });
+
+    for (const path of ['/responses', '/responses/input_tokens', '/responses/compact'])
+      it(`relay: forwards beta headers of Responses clients: ${path}`, async () => {
+        const sent = await forwarded(path, { model: 'responses/m', input: 'x' }, { 'openai-beta': 'b-1' });
+        assert.ok(sent.path.endsWith(path));
+        assert.equal(sent.headers['openai-beta'], 'b-1');
+      });
   });
 
   describe('tool-call repair', () => {

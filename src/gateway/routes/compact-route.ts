@@ -2,7 +2,6 @@ import { type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts'
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody, conversationTarget } from '../../provider/request/conversation-request.ts';
-import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
 import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
@@ -27,7 +26,7 @@ import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 import { isUnknownPath } from './count-tokens-routes.ts';
 import { type RequestBody, resolveItems, writeCompactionContent } from './input-items.ts';
-import { fitOwnFormat, issuerOf } from './own-format-body.ts';
+import { fitOwnFormat, issuerOf, ownFormatTarget } from './own-format-body.ts';
 
 const PATH = '/responses/compact';
 
@@ -84,7 +83,7 @@ function forward(
   attempt: AttemptOptions,
 ) {
   const byok = credential !== undefined;
-  const target = upstreamTarget(model.endpoint, PATH, 'responses', credential?.secret.reveal());
+  const target = ownFormatTarget(context, model.endpoint, { path: PATH, format: 'responses' }, credential);
   const { body: fitted } = fitOwnFormat(model, received.value, issuer);
   const asIs = received.changed !== true && fitted === received.value;
   const body = asIs ? spliceBody(received, model.id) : Buffer.from(JSON.stringify({ ...fitted, model: model.id }));

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
-import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { estimateTokens } from '../../wire/prompt-size.ts';
 import { limitItems, requiredList } from '../../wire/request-fields.ts';
@@ -11,7 +10,7 @@ import { spliceBody } from '../http/json-splice.ts';
 import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
-import { fitOwnFormat, issuerOf } from './own-format-body.ts';
+import { fitOwnFormat, issuerOf, ownFormatTarget } from './own-format-body.ts';
 
 interface Counting {
   readonly format: 'messages' | 'responses';
@@ -62,7 +61,7 @@ function countTokensRoute(deps: Inference, { format, path, check, fields, write 
         send: async ({ model }, credential, attempt) => {
           if (model.endpoint.format === format) {
             const byok = credential !== undefined;
-            const target = upstreamTarget(model.endpoint, path, format, credential?.secret.reveal());
+            const target = ownFormatTarget(context, model.endpoint, { path, format }, credential);
             const transform = new WholeBodyTransform(model.provider, byok);
             const { body: fitted } = fitOwnFormat(model, value, issuerOf(model, caller, credential));
             const body =

@@ -7,7 +7,6 @@ import { withOptions } from '../../provider/request/model-options.ts';
 import { hasReasoningText, splitReasoning } from '../../provider/request/reasoning-text.ts';
 import { hasTextCalls, readTextCalls } from '../../provider/request/text-calls.ts';
 import { requireWindow } from '../../provider/request/window-check.ts';
-import { upstreamTarget } from '../../provider/upstream-target.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { AnswerContext, Format } from '../../wire/format.ts';
@@ -33,7 +32,7 @@ import { StreamTransform } from '../relay/stream-transform.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
 import { itemKeeper, type RequestBody, resolveItems } from './input-items.ts';
-import { fitOwnFormat, issuerOf } from './own-format-body.ts';
+import { fitOwnFormat, issuerOf, ownFormatTarget } from './own-format-body.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
 export function inferenceRoutes(deps: Inference, kept: KeptItems): Route[] {
@@ -102,7 +101,7 @@ function sameFormat(
   const { value } = received;
   requireWindow(model, [value]);
   const format = FORMATS[endpoint.format];
-  const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
+  const target = ownFormatTarget(context, endpoint, { path: format.path, format: endpoint.format }, byok);
   const { body: adapted, changes } = fitOwnFormat(model, value, issuer);
   for (const { kind } of changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
@@ -127,7 +126,7 @@ function sameFormat(
   });
   const transform = readsCalls || hasReasoningText(model) ? converted() : forwardedAnswer;
   return {
-    target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
+    target,
     model,
     body,
     byok: byok !== undefined,
@@ -156,26 +155,6 @@ function added(body: JsonObject, add: JsonObject): JsonObject {
 function isEmpty(options: JsonObject): boolean {
   for (const _ in options) return false;
   return true;
-}
-
-/** Headers that enable features of a format. They are part of the request. */
-const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
-  'chat-completions': [],
-  responses: ['openai-beta'],
-  messages: ['anthropic-beta', 'anthropic-version'],
-};
-
-function forwarded(
-  context: RequestContext,
-  format: FormatName,
-  headers: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  let result = headers;
-  for (const name of FORWARDED[format]) {
-    const value = context.header(name);
-    if (value !== undefined) result = { ...result, [name]: value };
-  }
-  return result;
 }
 
 function translated(

@@ -1,5 +1,5 @@
 import { defined, type JsonObject, omit } from '../../base/json.ts';
-import type { Model } from '../../catalog/model.ts';
+import type { Endpoint, Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { fitChatBody } from '../../provider/profile/fit-chat-body.ts';
 import { fitMessagesBody } from '../../provider/profile/fit-messages-body.ts';
@@ -7,9 +7,12 @@ import { fitOwnEffort, fitOwnSampling, fitOwnThinking } from '../../provider/pro
 import { fitOwnLimit } from '../../provider/profile/fit-own-limit.ts';
 import { fitOwnTools } from '../../provider/profile/fit-own-tools.ts';
 import { rulesOf } from '../../provider/profile/profiles.ts';
+import { type UpstreamTarget, upstreamTarget } from '../../provider/upstream-target.ts';
+import type { FormatName } from '../../wire/format-name.ts';
 import { issuerName } from '../../wire/packed-reasoning.ts';
 import { type RepairedBody, repairBody } from '../../wire/tools/body-repair.ts';
 import type { Caller } from '../dispatch/caller.ts';
+import type { RequestContext } from '../http/request-context.ts';
 
 /** The issuer of the upstream's reasoning. An organization's own credential is an account of its own. */
 export function issuerOf(
@@ -18,6 +21,26 @@ export function issuerOf(
   byok: Credential | undefined,
 ): string {
   return issuerName(provider, byok === undefined ? '' : (organization?.id ?? ''));
+}
+
+/** Headers that enable features of a format. The fields that they allow are in the body. */
+const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
+  'chat-completions': [],
+  responses: ['openai-beta'],
+  messages: ['anthropic-beta', 'anthropic-version'],
+};
+
+/** Where a client's body for an upstream of the same format goes, with the headers that belong to the body. */
+export function ownFormatTarget(
+  context: RequestContext,
+  endpoint: Endpoint,
+  { path, format }: { readonly path: string; readonly format: FormatName },
+  byok: Credential | undefined,
+): UpstreamTarget {
+  const target = upstreamTarget(endpoint, path, format, byok?.secret.reveal());
+  const named = FORWARDED[format].map((name) => [name, context.header(name)] as const);
+  const sent = named.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...target, headers: { ...target.headers, ...Object.fromEntries(sent) } };
 }
 
 /**
