@@ -1,4 +1,5 @@
-import { failureHooks } from '../host/failure-report.ts';
+import { failureHooks } from '../host/evidence.ts';
+import { reportFailure } from '../host/failure-report.ts';
 import { closeEditor } from './editor.ts';
 
-export const mochaHooks: Mocha.RootHookObject = { ...failureHooks, afterAll: closeEditor };
+export const mochaHooks: Mocha.RootHookObject = { ...failureHooks(reportFailure), afterAll: closeEditor };

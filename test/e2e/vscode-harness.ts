@@ -6,7 +6,7 @@ import { editorConfig, type LocalGateway, startLocalGateway } from '../../script
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { sharedBrowser } from '../host/chromium.ts';
 import { installExtension } from '../host/code-server.ts';
-import { addEvidence } from '../host/failure-report.ts';
+import { addEvidence } from '../host/evidence.ts';
 import { freePort } from '../host/free-port.ts';
 import { came, OPENS_WITHIN_MS, openWorkbench, workbenchReady } from '../host/workbench.ts';
 import { sharedServer } from './editor.ts';

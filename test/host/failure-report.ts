@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsoleMessage, Frame, Page, Request } from 'playwright-core';
+import { collectEvidence } from './evidence.ts';
 
 const FAILURES = join(import.meta.dirname, '..', '..', 'out', 'failures');
-/** Number of the last lines and requests that are kept. */
+/** Number of the last lines that are kept. */
 const KEPT = 500;
-const KEPT_REQUESTS = 20;
 /** The requests, and the logs of Svc. */
 const PRINTED_FILES = /^requests|svc\.svc/;
 /** Number and width of the lines that are printed of each file. */
@@ -16,25 +16,18 @@ const PRINTED_WIDTH = 200;
 export const SHOWN = 'shown by the failed test: ';
 export const SHOWN_END = 'see ';
 
-/** What a failed test can show: files by their name, or undefined if there are none. */
-type Evidence = () => Readonly<Record<string, string>>;
-
 interface ObservedPage {
   readonly page: Page;
   readonly console: string[];
 }
 
-/** Sources of evidence that are open: pages, and for example the requests of a simulated provider. */
-const open: { readonly pages: Set<ObservedPage>; readonly evidence: Set<Evidence> } = {
-  pages: new Set(),
-  evidence: new Set(),
-};
+const openPages = new Set<ObservedPage>();
 
 /** Keeps the console of the page, for tests that fail. */
 export function observePage(page: Page): void {
   const observed: ObservedPage = { page, console: [] };
-  open.pages.add(observed);
-  page.once('close', () => open.pages.delete(observed));
+  openPages.add(observed);
+  page.once('close', () => openPages.delete(observed));
   const keep = (line: string) => {
     observed.console.push(line);
     if (observed.console.length > KEPT) observed.console.shift();
@@ -82,37 +75,23 @@ function readKeys(): readonly string[] {
   return Reflect.get(window, 'recordedKeys') ?? [];
 }
 
-/** Adds a source. Returns the function that removes it. */
-export function addEvidence(evidence: Evidence): () => void {
-  open.evidence.add(evidence);
-  return () => open.evidence.delete(evidence);
-}
-
-/** The last requests of a simulated provider, as a text. */
-export function describeRequests(
-  requests: readonly { readonly method: string; readonly path: string; readonly body: unknown }[],
-): string {
-  return requests
-    .slice(-KEPT_REQUESTS)
-    .map(({ method, path, body }) => `${method} ${path}\n${JSON.stringify(body, null, 2)}`)
-    .join('\n\n');
-}
-
-/** Writes everything to out/failures/<test>. The end of it is printed: a machine that runs the tests may keep nothing else. */
-export async function reportFailure(title: string): Promise<void> {
+/**
+ * Writes everything to out/failures/<test>. The end of it is printed: a machine that runs the tests may keep nothing else.
+ *
+ * @param sent files by their name, from another process that runs the test.
+ */
+export async function reportFailure(title: string, sent: Readonly<Record<string, string>> = {}): Promise<void> {
   const folder = join(FAILURES, title.replaceAll(/\W+/g, '-').slice(0, 150));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const print = (text: string) => console.error(text.replaceAll(/^/gm, '      '));
   print(`${SHOWN}${title}`);
-  for (const evidence of open.evidence) {
-    for (const [name, text] of Object.entries(evidence())) {
-      write(name, text);
-      if (PRINTED_FILES.test(name)) print(`${name}, last lines:\n${shorten(text)}`);
-    }
+  for (const [name, text] of Object.entries({ ...collectEvidence(), ...sent })) {
+    write(name, text);
+    if (PRINTED_FILES.test(name)) print(`${name}, last lines:\n${shorten(text)}`);
   }
-  for (const [index, { page, console: lines }] of [...open.pages].entries()) {
+  for (const [index, { page, console: lines }] of [...openPages].entries()) {
     write(`window-${index + 1}-console.txt`, lines.join('\n'));
     // A page that hangs or was closed must not hide the failure.
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) }).catch(() => undefined);
@@ -161,36 +140,6 @@ function readOverlays(): string[] {
   const status = document.querySelector('.statusbar-item[aria-label^="Svc"]')?.getAttribute('aria-label');
   return [`title: ${document.title}`, `status: ${status}`, ...texts, ...code];
 }
-
-/** For mocha: reports each test and each hook that failed. */
-export const failureHooks = {
-  /** A test is reported before the hooks after it close what it shows. */
-  beforeEach(this: Mocha.Context) {
-    const test = this.currentTest;
-    const run = test?.fn;
-    if (!run) return;
-    test.fn = async function (this: Mocha.Context) {
-      try {
-        await Reflect.apply(run, this, []);
-      } catch (error) {
-        reports.add(test);
-        await reportFailure(test.fullTitle());
-        throw error;
-      }
-    };
-  },
-  /** Its time limit, or a hook before it. */
-  async afterEach(this: Mocha.Context) {
-    const test = this.currentTest;
-    // Without a state if a hook before it failed.
-    if (test && test.state !== 'passed' && !test.isPending() && !reports.has(test)) {
-      await reportFailure(test.fullTitle());
-    }
-  },
-};
-
-/** Tests that were reported. */
-const reports = new WeakSet<Mocha.Test>();
 
 /** The element with the focus in each document that has it, from the window to the innermost frame. */
 export async function focusedElements(page: Page): Promise<readonly string[]> {

@@ -1,13 +1,18 @@
 // Runs the suites of test/host/suites inside a real VS Code: a desktop one if there is one and a display,
 // else the browser host. SVC_SUITES narrows them by a part of their titles; SVC_TEST_COUNTS names a file for the counts.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { format } from 'node:util';
 import { runTests } from '@vscode/test-electron';
 import { allowFolder } from '../../src/config/load/allowed-folders.ts';
 import { launchChromium } from './chromium.ts';
 import { QUIET_SETTINGS, startCodeServer } from './code-server.ts';
+import { addEvidence } from './evidence.ts';
+import { reportFailure } from './failure-report.ts';
 import { openWorkbench } from './workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -66,6 +71,7 @@ async function runInDesktop(): Promise<boolean> {
 
 async function runInBrowser(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), 'svc-suites-home-'));
+  const reports = await receiveFailures();
   // A separate home folder: the suites must not read the developer's svc.jsonc.
   const host = await startCodeServer({
     settings: SETTINGS,
@@ -75,8 +81,10 @@ async function runInBrowser(): Promise<boolean> {
       ...(await allowWorkspace(home)),
       SVC_DISABLE_CATALOG_REFRESH: '1',
       SVC_TEST_ROOT: ROOT,
+      SVC_TEST_REPORTS: reports.url,
     },
   });
+  addEvidence(() => host.extensionLogs());
   const browser = await launchChromium();
   try {
     return await new Promise<boolean>((resolve, reject) => {
@@ -101,8 +109,21 @@ async function runInBrowser(): Promise<boolean> {
   } finally {
     await browser.close();
     await host.close();
+    reports.close();
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** The tests run in the extension host, and their window is here: each that fails is sent, and waits for its picture. */
+async function receiveFailures(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const { title, files } = (await json(request)) as { title: string; files: Record<string, string> };
+    await reportFailure(title, files);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
 function log(type: string, args: unknown[]): void {

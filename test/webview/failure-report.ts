@@ -1,4 +1,5 @@
 import { closeSharedBrowser } from '../host/chromium.ts';
-import { failureHooks } from '../host/failure-report.ts';
+import { failureHooks } from '../host/evidence.ts';
+import { reportFailure } from '../host/failure-report.ts';
 
-export const mochaHooks: Mocha.RootHookObject = { ...failureHooks, afterAll: closeSharedBrowser };
+export const mochaHooks: Mocha.RootHookObject = { ...failureHooks(reportFailure), afterAll: closeSharedBrowser };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { streamFrames } from '../../upstream/answers.ts';
-import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
 import { waitUntil } from '../wait-until.ts';
+import { startObservedUpstream } from './observed-upstream.ts';
 import { askForCodeActions, codeActions, writeFile } from './until.ts';
 
 /** A picture of one pixel: VS Code looks at pictures before it hands them on. */
@@ -17,7 +18,7 @@ describe('models and commands in VS Code', () => {
   let config: vscode.Uri;
 
   before(async () => {
-    upstream = await startUpstream();
+    upstream = await startObservedUpstream();
     const limit = { context: 30_000, output: 2000 };
     const modalities = { input: ['text', 'image'], output: ['text'] };
     const models = Object.fromEntries(

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
 import { waitUntil } from '../wait-until.ts';
+import { startObservedUpstream } from './observed-upstream.ts';
 
 /** A simulated model that can complete code, and the requests that it received. */
 export interface CompletionProvider {
@@ -16,7 +17,7 @@ export interface CompletionProvider {
 }
 
 export async function startCompletionProvider(): Promise<CompletionProvider> {
-  const upstream = await startUpstream((request, response) => {
+  const upstream = await startObservedUpstream((request, response) => {
     if (request.method !== 'POST') {
       response.writeHead(404).end();
       return;

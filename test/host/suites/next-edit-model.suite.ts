@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { type ReceivedRequest, startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import type { ReceivedRequest, Upstream } from '../../upstream/upstream.ts';
 import { edit } from './completion-provider.ts';
+import { startObservedUpstream } from './observed-upstream.ts';
 import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
@@ -28,7 +29,7 @@ describe('next edits of a model in VS Code', () => {
   let config: vscode.Uri;
 
   before(async () => {
-    upstream = await startUpstream(({ method, body }, response) => {
+    upstream = await startObservedUpstream(({ method, body }, response) => {
       if (method !== 'POST') {
         response.writeHead(404).end();
         return;
