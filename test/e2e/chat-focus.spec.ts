@@ -374,6 +374,10 @@ describe('text that is typed while the chat opens', () => {
     release();
     if (waits) await (await webviewFrame(page, '.composer')).locator('.composer textarea:focus').waitFor();
     await page.keyboard.type(text.slice(20), { delay: 20 });
+    await keepsText(page, text);
+  }
+
+  async function keepsText(page: Page, text: string): Promise<void> {
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(
       'the text in the input',
@@ -387,6 +391,16 @@ describe('text that is typed while the chat opens', () => {
     it(`chat: text that is typed while its first page loads after ${name} stands in the input, and no key is lost`, () =>
       typeEarly(act));
   }
+
+  it('chat: no key of a slow writer is lost when the input gets the focus', async () => {
+    const { page } = harness;
+    await runCommand(page, 'Svc: New Conversation');
+    await box(page).waitFor();
+    const text = 'Which lines can be empty?';
+    // The focus moves after a pause of 700 ms: before one of these keys.
+    for (const key of text) await page.keyboard.type(key, { delay: 740 });
+    await keepsText(page, text);
+  });
 
   it('chat: its first page keeps the keys, if VS Code gives it the focus while text is typed', () =>
     // Until the page hears keys, those of this moment are lost: VS Code has given the focus to its frame before.

@@ -334,10 +334,13 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     surface.takeOver({
       handOver: async () => {
         await early.paused();
-        const stays = !early.left && view.visible;
-        // After a click on the icon, VS Code may have given the focus to the page. It would lose keys by a second time.
-        if (stays && this.#lastFocused !== surface) await revealChat().catch((error: unknown) => this.failed(error));
-        return stays;
+        const stays = () => !early.left && view.visible;
+        // After a click on the icon, VS Code may have given the focus to the page.
+        if (stays() && this.#lastFocused !== surface && !(await surface.takeFocus())) {
+          await early.paused();
+          if (stays()) await revealChat().catch((error: unknown) => this.failed(error));
+        }
+        return stays();
       },
       // A view that replaces this one may have taken it.
       take: () => (this.#early === early ? this.#endEarly() : ''),

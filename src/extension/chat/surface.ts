@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip } from '../../chat/attachment.ts';
@@ -77,6 +78,8 @@ const OPENS_LIST: ReadonlySet<FromPage['type']> = new Set([
 ]);
 
 /** The part of a webview that is used to communicate. */
+const TAKES_FOCUS_WITHIN_MS = 2_000;
+
 type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
 
 /** A page and its conversation. VS Code may destroy and recreate the page at any time. */
@@ -89,6 +92,7 @@ export class Surface implements TopicPage {
   #ready = false;
   #visible = true;
   #focusWanted = false;
+  #focusTaken: PromiseWithResolvers<true> | undefined;
   #early: EarlyText | undefined;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
@@ -160,6 +164,16 @@ export class Surface implements TopicPage {
    */
   takeOver(early: EarlyText): void {
     this.#early = early;
+  }
+
+  /**
+   * Lets the page take the focus, which then moves at once. VS Code would give it to a frame around the page first, in
+   * which keys are lost. False if the browser does not let it.
+   */
+  takeFocus(): Promise<boolean> {
+    this.#focusTaken = Promise.withResolvers();
+    this.post({ type: 'focus' });
+    return Promise.race([this.#focusTaken.promise, setTimeout(TAKES_FOCUS_WITHIN_MS, false)]);
   }
 
   async #handOver(early: EarlyText): Promise<void> {
@@ -242,6 +256,7 @@ export class Surface implements TopicPage {
       case 'resync':
         return this.#feed.snapshot();
       case 'focused':
+        this.#focusTaken?.resolve(true);
         return this.#owner.focused(this);
       case 'left':
         return this.#owner.left(this);
