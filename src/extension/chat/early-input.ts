@@ -30,7 +30,10 @@ export class EarlyInput {
     this.#box.show();
   }
 
-  /** Resolves when the user pauses. A key that is pressed while the focus moves on would be lost. */
+  /**
+   * Resolves when the user pauses: no word is being composed, and where VS Code has to move the focus, a key of that
+   * moment would be lost.
+   */
   async paused(): Promise<void> {
     for (;;) {
       const rest = this.#changedAt + PAUSE_MS - performance.now();
