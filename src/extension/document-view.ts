@@ -21,7 +21,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
   };
 }
 
-/** The open document of an address. */
+/** The document of an address, if VS Code has it open. */
 export function findDocument(uri: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
 }

@@ -374,10 +374,10 @@ describe('text that is typed while the chat opens', () => {
     release();
     if (waits) await (await webviewFrame(page, '.composer')).locator('.composer textarea:focus').waitFor();
     await page.keyboard.type(text.slice(20), { delay: 20 });
-    await keepsText(page, text);
+    await waitForText(page, text);
   }
 
-  async function keepsText(page: Page, text: string): Promise<void> {
+  async function waitForText(page: Page, text: string): Promise<void> {
     const frame = await webviewFrame(page, '.transcript .empty');
     await waitUntil(
       'the text in the input',
@@ -399,7 +399,7 @@ describe('text that is typed while the chat opens', () => {
     const text = 'Which lines can be empty?';
     // The focus moves after a pause of 700 ms: before one of these keys.
     for (const key of text) await page.keyboard.type(key, { delay: 740 });
-    await keepsText(page, text);
+    await waitForText(page, text);
   });
 
   it('chat: its first page keeps the keys, if VS Code gives it the focus while text is typed', () =>

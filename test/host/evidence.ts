@@ -2,7 +2,7 @@
 
 const KEPT_REQUESTS = 20;
 
-/** What a failed test can show: files by their name, or undefined if there are none. */
+/** What a failed test can show: the texts of files, by their names. */
 type Evidence = () => Readonly<Record<string, string>>;
 
 /** Sources that are open, for example the requests of a simulated provider. */

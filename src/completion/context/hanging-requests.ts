@@ -8,7 +8,7 @@ export class HangingRequests {
   /**
    * `undefined` if the provider fails, or hangs already. Does not settle if it does not answer.
    *
-   * @param kind what one provider answers: a question about a language.
+   * @param kind names the question and the language: another language has another server.
    */
   async ask<T>(kind: string, request: () => PromiseLike<T>): Promise<T | undefined> {
     const count = this.#unanswered.get(kind) ?? 0;

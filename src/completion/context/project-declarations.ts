@@ -76,7 +76,7 @@ export class ProjectDeclarations {
   readonly #places = new Map<string, string>();
   /** What the language expected last, and where. */
   #expected: { readonly place: string; readonly lines: readonly string[] } | undefined;
-  /** The question that it has not answered yet. `inTime` resolves with the answer, or when that is late. */
+  /** The question that it has not answered yet. `inTime` resolves when it has, or when it is late. */
   #expecting: { readonly place: string; readonly inTime: Promise<unknown> } | undefined;
 
   constructor(reader: ProjectReader) {
@@ -123,7 +123,8 @@ export class ProjectDeclarations {
 
   /**
    * What the language expects. A late answer is for the next searches at this place: a busy server is always late. So
-   * it has one question about a place at a time, and an answer that says nothing takes the place of none.
+   * it has one question about a place at a time. An empty answer does not replace another one: it may mean that the
+   * server was not asked.
    */
   async #expect(document: DocumentText, position: Position): Promise<readonly string[]> {
     const at = expectedAt(document, position);

@@ -17,13 +17,14 @@ const NO_MEMBERS = new Set([
 ]);
 const PROPERTIES = new Set([vscode.CompletionItemKind.Field, vscode.CompletionItemKind.Property]);
 const FILES = 128;
-/** Milliseconds for which a file is not looked at again, because VS Code's window answers, and it may be busy. */
+/** Milliseconds for which a file is not looked at again: VS Code's window is asked for it, and may be busy. */
 const FRESH_MS = 5_000;
 const VISITED = 20;
 
 interface SeenFile {
   /** `undefined`: there is none, or it is no context. */
   readonly text: Promise<DocumentText | undefined>;
+  /** Milliseconds, as `now`. Infinity: it is being read. */
   until: number;
 }
 
