@@ -95,8 +95,10 @@ export class InlineRefresh implements vscode.Disposable {
   }
 
   #findTrigger(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
+    // Also while a refresh runs: a key such as Alt+] asks for another suggestion.
+    if (context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke) return 'invoke';
     const pending = this.#pending;
-    if (pending?.uri === document.uri.toString() && pending.version === document.version) return pending.trigger;
-    return context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke ? 'invoke' : 'automatic';
+    const isRefresh = pending?.uri === document.uri.toString() && pending.version === document.version;
+    return isRefresh ? pending.trigger : 'automatic';
   }
 }

@@ -18,6 +18,9 @@ export interface Principal {
   readonly operator: boolean;
 }
 
+/** Milliseconds after which stale keys may be current again: changes are read each second. */
+const AGAIN_MS = 1_000;
+
 /** Name of the keys that are passed to the process at its start. */
 export const OPERATOR = 'operator';
 
@@ -84,5 +87,6 @@ function staleKeys(): SvcError {
     message: 'The gateway can’t check keys, because the database of its state has been away for too long.',
     action: 'If you run this gateway, check the database that gateway.state names.',
     retryable: true,
+    retryAfterMs: AGAIN_MS,
   });
 }

@@ -414,6 +414,9 @@ describe('gateways that share a state in Postgres', () => {
     await fleet.server.kill();
     assert.equal(await fleet.status(replica, key), 200);
     await untilEqual('the key is refused', () => fleet.status(replica, key), 503);
+    const refused = await fleet.harness.send(replica.url, {}, key);
+    await refused.text();
+    assert.equal(refused.headers.get('retry-after'), '1');
     assert.equal(await fleet.status(replica, 'svc_key_of_the_parent'), 200, 'keys of the operator are not stored');
     await replica.logged('state-stale');
     await fleet.server.start();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { InlineRefresh, type Provide } from '../../../src/extension/completion/inline-refresh.ts';
 import { documentView } from '../../../src/extension/document-view.ts';
 import { type CompletionProvider, edit, startCompletionProvider, take, takeSome } from './completion-provider.ts';
 import { until, writeFile } from './until.ts';
@@ -199,6 +200,34 @@ describe('views of documents', () => {
     assert.equal(await vscode.workspace.applyEdit(change), true);
     assert.deepEqual([view.lineCount, document.lineCount], [3, 1]);
     assert.deepEqual([0, 1, 2].map(view.lineAt), ['one', '', '']);
+  });
+});
+
+describe('requests of VS Code that the extension makes', () => {
+  // Alt+] is such a request. It was taken for the other one, so that the key had no effect.
+  it('completions: a request by the user is one also while the extension makes VS Code request again', async () => {
+    const { document } = await edit('const beside = ');
+    const triggers: string[] = [];
+    const answered = Promise.withResolvers<void>();
+    let byUser: Thenable<unknown> | undefined;
+    const provide: Provide = async (asked, _position, _context, _token, trigger) => {
+      if (asked !== document) return [];
+      triggers.push(trigger);
+      if (byUser === undefined) {
+        byUser = run('editor.action.inlineSuggest.trigger', { explicit: true });
+        await answered.promise;
+      } else answered.resolve();
+      return [];
+    };
+    const refresh = new InlineRefresh('svc.svc', provide);
+    try {
+      await refresh.again('automatic');
+      await byUser;
+      assert.deepEqual(triggers, ['automatic', 'invoke']);
+    } finally {
+      refresh.dispose();
+      await run('workbench.action.revertAndCloseActiveEditor');
+    }
   });
 });
 
