@@ -45,7 +45,7 @@ describe('a conversation in the editor', () => {
   it('conversation: shows the answer with its price, and sends it with the next message', async () => {
     const frame = await harness.send('Hi');
     await waitForAnswerEnd(frame);
-    assert.match(await frame.locator('.message.assistant .markdown').innerText(), /Hello there\./);
+    await frame.locator('.message.assistant .markdown', { hasText: /Hello there\./ }).waitFor();
     await frame.locator('.message.assistant .figures', { hasText: /Large · 11 in, 7 out · \$0\.0001/ }).waitFor();
     await harness.send('And?');
     await frame.locator('.message.assistant[aria-busy="false"]').nth(1).waitFor();
@@ -58,7 +58,7 @@ describe('a conversation in the editor', () => {
     await frame.getByRole('button', { name: 'Stop' }).click();
     await frame.getByText('Stopped.').waitFor();
     assert.equal(await closed, true);
-    assert.match(await frame.locator('.message.assistant .markdown').innerText(), /The beginning/);
+    await frame.locator('.message.assistant .markdown', { hasText: /The beginning/ }).waitFor();
   });
 
   it('conversation: streams while the view is hidden and then shows the whole answer', async () => {
@@ -81,7 +81,7 @@ describe('a conversation in the editor', () => {
     await again.locator('.markdown', { hasText: 'The beginning' }).waitFor();
     resume();
     await waitForAnswerEnd(again);
-    assert.match(await again.locator('.markdown').innerText(), WHOLE);
+    await again.locator('.markdown', { hasText: WHOLE }).waitFor();
     assert.equal(await again.locator('.message').count(), 2);
   });
 
@@ -98,12 +98,12 @@ describe('a conversation in the editor', () => {
     const moved = await webviewFrame(harness.page, '.message.assistant');
     resume();
     await waitForAnswerEnd(moved);
-    assert.match(await moved.locator('.markdown').innerText(), WHOLE);
+    await moved.locator('.markdown', { hasText: WHOLE }).waitFor();
     assert.equal(await moved.locator('.message').count(), 2);
     await runCommand(harness.page, 'View: Reset View Locations');
     await runCommand(harness.page, 'Svc: Open Chat');
     const back = await webviewFrame(harness.page, '.message.assistant');
-    assert.match(await back.locator('.markdown').innerText(), WHOLE);
+    await back.locator('.markdown', { hasText: WHOLE }).waitFor();
   });
 
   it('conversation: moves to an editor tab during the stream, and a new conversation replaces it', async () => {
@@ -113,7 +113,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.empty').waitFor();
     resume();
     const tab = await webviewFrame(harness.page, '.message.assistant[aria-busy="false"]');
-    assert.match(await tab.locator('.markdown').innerText(), WHOLE);
+    await tab.locator('.markdown', { hasText: WHOLE }).waitFor();
     await harness.page.locator('.tab', { hasText: 'Begin here' }).click();
     await runCommand(harness.page, 'View: Close Editor');
     await harness.page.locator('.tab', { hasText: 'Begin here' }).waitFor({ state: 'detached' });

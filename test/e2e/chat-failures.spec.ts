@@ -68,8 +68,8 @@ describe('failures of a conversation in the editor', () => {
       const frame = await harness.send('Hi');
       const card = frame.locator('.card.error');
       await card.waitFor();
-      assert.match(await card.locator('h2').innerText(), title);
-      assert.match(await card.locator('.primary').innerText(), button);
+      await card.locator('h2', { hasText: title }).waitFor();
+      await card.locator('.primary', { hasText: button }).waitFor();
       assert.equal(await card.locator('.primary').count(), 1);
       assert.equal(await card.getByRole('button', { name: 'Copy details' }).count(), 1);
       assert.equal(await card.getByRole('button', { name: 'Show log' }).count(), 1);
@@ -85,7 +85,7 @@ describe('failures of a conversation in the editor', () => {
     });
     const frame = await harness.send('Hi');
     await frame.locator('.card.error, .note.warning').waitFor();
-    assert.match(await frame.locator('.markdown').innerText(), /Half of it/);
+    await frame.locator('.markdown', { hasText: /Half of it/ }).waitFor();
     harness.answer(answerWith({ text: [' and the rest.'] }));
     await frame.getByRole('button', { name: 'Continue' }).click();
     await frame.locator('.markdown', { hasText: 'and the rest.' }).waitFor();
@@ -125,8 +125,8 @@ describe('failures of a conversation in the editor', () => {
     await runCommand(harness.page, 'Svc: Open Chat');
     const frame = await webviewFrame(harness.page, '.message.assistant');
     await frame.getByText('The connection closed early.').waitFor();
-    assert.match(await frame.locator('.message.user').innerText(), new RegExp(`A ${name} question`));
-    assert.match(await frame.locator('.markdown').innerText(), new RegExp(`Said before the ${name} kill`));
+    await frame.locator('.message.user', { hasText: new RegExp(`A ${name} question`) }).waitFor();
+    await frame.locator('.markdown', { hasText: new RegExp(`Said before the ${name} kill`) }).waitFor();
     const draft = () => frame.locator('.composer textarea').inputValue();
     await waitUntil('the draft in the input', draft, (text) => text === `A ${name} draft`);
     harness.answer(answerWith({ text: ['And so it goes on.'] }));

@@ -291,7 +291,7 @@ describe('tools and code in the editor', () => {
       await frame.locator('.markdown', { hasText: 'All is done.' }).waitFor();
       await frame.getByText('3 files changed').waitFor();
       await screenshot(harness.page, 'agent-done');
-      assert.match(await frame.locator('.turn-bar').innerText(), /\+5\s*−3/);
+      await frame.locator('.turn-bar', { hasText: /\+5\s*−3/ }).waitFor();
       assert.equal(
         read('total.ts'),
         LF.replace('rate = 1', 'rate = 2').replace('price * rate', 'Math.round(price * rate)'),

@@ -88,7 +88,9 @@ describe('the controls of completions', () => {
     assert.doesNotMatch(await row('Codestral').innerText(), /slow or poor/);
     await typeInList(at.page, 'Chatty');
     await row('Chatty').waitFor();
-    assert.match(await row('Chatty').innerText(), /not made for completion: may be slow or poor/);
+    await row('Chatty')
+      .filter({ hasText: /not made for completion: may be slow or poor/ })
+      .waitFor();
     await at.page.keyboard.press('Enter');
     await at.page.locator(`${ITEM}[aria-label*="Completions by Chatty"]`).waitFor();
     const notice = await findNotification(
@@ -142,7 +144,7 @@ describe('the controls of completions', () => {
     await runCommand(at.page, 'Svc: Show Completion Cost');
     const dialog = at.page.locator('.monaco-dialog-box');
     await dialog.waitFor();
-    assert.match(await dialog.innerText(), /Requests: \d+[\s\S]*Characters accepted: \d+[\s\S]*Cost: \$/);
+    await dialog.filter({ hasText: /Requests: \d+[\s\S]*Characters accepted: \d+[\s\S]*Cost: \$/ }).waitFor();
     await at.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -154,7 +156,7 @@ describe('the controls of completions', () => {
     const box = (step: string) => at.page.locator(`[data-done-step-id$="#${step}"]`).first();
     const title = at.page.locator('.getting-started-step');
     await title.first().waitFor();
-    assert.match(await title.first().innerText(), /key/i);
+    await title.first().filter({ hasText: /key/i }).waitFor();
     await title.filter({ hasText: /chat/i }).first().click();
     await box('completion').and(at.page.locator('.codicon-getting-started-step-checked')).waitFor();
     assert.match((await box('chat').getAttribute('class')) ?? '', /step-unchecked/);

@@ -73,7 +73,7 @@ describe('npm start', () => {
     const panel = await webviewFrame(page, '.composer textarea');
     await sendMessage(page, panel, 'Hello');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
-    assert.match(await panel.locator('.message.assistant').innerText(), /Simulated provider/);
+    await panel.locator('.message.assistant', { hasText: /Simulated provider/ }).waitFor();
   });
 
   it('npm start: Ctrl-C ends all processes that it started', async () => {

@@ -172,7 +172,7 @@ describe('provider dialog', () => {
     await page.keyboard.press('Enter');
     const trial = frame.locator('#trial');
     await trial.filter({ hasText: 'HTTP 200' }).waitFor();
-    assert.match(await trial.innerText(), /Chat works: \S+ · HTTP 200 · \d+ ms/);
+    await trial.filter({ hasText: /Chat works: \S+ · HTTP 200 · \d+ ms/ }).waitFor();
     await screenshot(page, 'provider-dialog-filled');
 
     await page.keyboard.press('ControlOrMeta+S');
@@ -253,7 +253,7 @@ describe('provider dialog', () => {
       await page.keyboard.type(text);
     };
     await address(`${upstream.url}/locked`);
-    await frame.locator('.reason').filter({ hasText: /key/i }).waitFor();
+    await frame.locator('.reason', { hasText: /key/i }).waitFor();
     await screenshot(page, 'provider-dialog-refused');
     const before = upstream.requests.length;
     await address(`${upstream.url}/slow`);

@@ -51,8 +51,8 @@ describe('smoke test', () => {
     const panel = await webviewFrame(page, '.composer textarea');
     await sendMessage(page, panel, 'What does basketTotal return?');
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
-    assert.match(await panel.locator('.message.user').innerText(), /basketTotal/);
-    assert.match(await panel.locator('.message.assistant').innerText(), /Simulated provider/);
+    await panel.locator('.message.user', { hasText: /basketTotal/ }).waitFor();
+    await panel.locator('.message.assistant', { hasText: /Simulated provider/ }).waitFor();
     const shown = (await panel.locator('.transcript').innerText()).replaceAll(/\d+/g, '0');
     await docPicture(page, 'panel', shown, TEST);
   });
