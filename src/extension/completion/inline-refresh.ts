@@ -95,7 +95,7 @@ export class InlineRefresh implements vscode.Disposable {
   }
 
   #findTrigger(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
-    // Also while a refresh runs: a key such as Alt+] asks for another suggestion.
+    // Alt+] requests another suggestion, also while a refresh runs.
     if (context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke) return 'invoke';
     const pending = this.#pending;
     const isRefresh = pending?.uri === document.uri.toString() && pending.version === document.version;

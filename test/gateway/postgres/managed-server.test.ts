@@ -43,7 +43,7 @@ describe('Postgres as operators have it', () => {
   };
   const endConnections = (user: string) =>
     query(fleet.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`);
-  const strict = async (replica: ServeProcess) => fetch(`${replica.url}/readyz?strict`);
+  const strict = (replica: ServeProcess) => fetch(`${replica.url}/readyz?strict`);
   /** Sends requests for longer than keys would be valid without an answer of the server. */
   const requestsFor = async (milliseconds: number, send: () => Promise<number>): Promise<number[]> => {
     const codes: number[] = [];
@@ -93,7 +93,7 @@ describe('Postgres as operators have it', () => {
     await untilEqual('its row is stored', () => fleet.stored(), 1);
     await untilEqual('all connections are used', async () => (await strict(replica)).status, 200);
     const before = replica.written().length;
-    // What is seen first may be that the connections were ended, so the reason is not compared.
+    // Their reason is the first error, which may be the end of the connections.
     const alerts = () =>
       replica
         .written()

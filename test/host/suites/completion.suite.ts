@@ -204,7 +204,7 @@ describe('views of documents', () => {
 });
 
 describe('requests of VS Code that the extension makes', () => {
-  // Alt+] is such a request. It was taken for the other one, so that the key had no effect.
+  // Alt+] makes VS Code request for the user. That was taken for a request of the extension, so the key had no effect.
   it('completions: a request by the user is one also while the extension makes VS Code request again', async () => {
     const { document } = await edit('const beside = ');
     const triggers: string[] = [];
