@@ -9,7 +9,7 @@ import type { Diagnostic, Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/dispatch/models.ts';
 import { LiveModels } from '../provider/live-models.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
-import { readWindowKeys, type WindowAddress, type WindowKeys, windowAddress } from '../provider/window-keys.ts';
+import { followWindowKeys, readWindowKeys, type StoredKeyMap, windowAddress } from '../provider/window-keys.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
@@ -20,6 +20,8 @@ export interface LiveConfigurationEvents {
   readonly changed: (accepted: Accepted) => void;
   /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void;
+  /** The VS Code window has given no keys. They are used when it gives them. */
+  readonly noWindowKeys?: () => void;
 }
 
 /** Settings and models of a long-running process. Follows changes of the files and of the model lists. */
@@ -31,7 +33,7 @@ export class LiveConfiguration {
   /** The part of the configuration that is used. */
   #loaded: Settings;
   /** Keys of the VS Code window that started this process. */
-  #windowKeys: WindowKeys | undefined;
+  #windowKeys: StoredKeyMap;
   readonly #closing = new AbortController();
 
   /** @throws SvcError configuration_error if the managed configuration is invalid. */
@@ -49,8 +51,9 @@ export class LiveConfiguration {
       transport.restrict(settings.localOnly);
       requireManaged(settings);
       const address = windowAddress(io.env);
-      const windowKeys = address && (await readWindowKeys(address, io.signal));
-      const configuration = new LiveConfiguration(io, transport, events, store, windowKeys);
+      const window = address && (await readWindowKeys(address, io.signal));
+      if (address && window === undefined) events.noWindowKeys?.();
+      const configuration = new LiveConfiguration(io, transport, events, store, window?.keys ?? new Map());
       await configuration.#models.rebuild();
       events.read?.(configuration.settings);
       const changed = (loaded: Settings) => {
@@ -60,7 +63,11 @@ export class LiveConfiguration {
       store.onChange(changed);
       // It may have changed since it was read first.
       if (store.current !== settings) changed(store.current);
-      if (address && windowKeys) void configuration.#followWindow(address, windowKeys);
+      if (address) {
+        const { signal } = configuration.#closing;
+        // After the window is closed, its last keys stay in use.
+        void followWindowKeys(address, signal, window?.version, (keys) => configuration.#useWindowKeys(keys));
+      }
       // Start listing before the first request. A request waits for the lists.
       void configuration.#live.list();
       return configuration;
@@ -75,7 +82,7 @@ export class LiveConfiguration {
     transport: UndiciTransport,
     events: LiveConfigurationEvents,
     store: SettingsStore,
-    windowKeys: WindowKeys | undefined,
+    windowKeys: StoredKeyMap,
   ) {
     this.#windowKeys = windowKeys;
     this.#store = store;
@@ -91,7 +98,7 @@ export class LiveConfiguration {
       fetch: transport.fetch,
       loaded: () => this.#loaded,
       usable: withTrustedProviders,
-      storedKeys: () => this.#windowKeys?.keys ?? new Map(),
+      storedKeys: () => this.#windowKeys,
       workspace: () => cwd,
       unlisted: events.unlisted,
       failed: (error) => {
@@ -109,17 +116,10 @@ export class LiveConfiguration {
     void this.#live.list();
   }
 
-  /** Follows changes of the keys until the window closes. The last keys stay in use after that. */
-  async #followWindow(address: WindowAddress, first: WindowKeys): Promise<void> {
-    const { signal } = this.#closing;
-    let known: WindowKeys | undefined = first;
-    while (known !== undefined && !signal.aborted) {
-      known = await readWindowKeys(address, signal, known.version);
-      if (known === undefined || signal.aborted) return;
-      this.#windowKeys = known;
-      await this.#models.rebuild();
-      void this.#live.list();
-    }
+  async #useWindowKeys(keys: StoredKeyMap): Promise<void> {
+    this.#windowKeys = keys;
+    await this.#models.rebuild();
+    void this.#live.list();
   }
 
   dispose(): void {

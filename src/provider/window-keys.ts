@@ -109,23 +109,40 @@ const ANSWER = z.object({
   version: z.number(),
   keys: z.array(z.object({ provider: z.string(), key: z.string(), origin: z.string().optional() })),
 });
-const ANSWER_MS = 2_000;
+/** Long, because another extension may keep the process of the window busy. A closed window fails at once. */
+const ANSWER_MS = 10_000;
 const MAX_LENGTH = 1024 * 1024;
 
+/** The keys of the window. Undefined if it is closed, was reloaded or does not answer. */
+export function readWindowKeys(address: WindowAddress, signal: AbortSignal): Promise<WindowKeys | undefined> {
+  return ask(address, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
+}
+
 /**
- * The keys of the window. Undefined if it is closed or was reloaded.
+ * Calls `changed` with each change of the keys, until the window closes or `signal` aborts.
  *
- * @param known the last version: waits until there is another one.
+ * @param known the last version. Undefined: the window has not answered yet, so its first answer is a change too.
  */
-export async function readWindowKeys(
+export async function followWindowKeys(
   address: WindowAddress,
   signal: AbortSignal,
-  known?: number,
-): Promise<WindowKeys | undefined> {
+  known: number | undefined,
+  changed: (keys: StoredKeyMap) => Promise<void>,
+): Promise<void> {
+  let last = known;
+  while (!signal.aborted) {
+    const answer = await ask(address, signal, last);
+    if (answer === undefined || signal.aborted) return;
+    await changed(answer.keys);
+    last = answer.version;
+  }
+}
+
+/** @param known the last version: waits until there is another one. */
+async function ask(address: WindowAddress, signal: AbortSignal, known?: number): Promise<WindowKeys | undefined> {
   const client = connect(address.socket);
   const stop = () => client.destroy();
   signal.addEventListener('abort', stop, { once: true });
-  if (known === undefined) client.setTimeout(ANSWER_MS, stop);
   try {
     client.write(`${JSON.stringify({ token: address.token, known })}\n`);
     const { version, keys } = ANSWER.parse(parseJson(await readLine(client)));

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Io } from '../../src/cli/io.ts';
 import { LiveConfiguration } from '../../src/cli/live-configuration.ts';
+import { Secret } from '../../src/config/settings/secret.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
+import { serveWindowKeys, WINDOW_SOCKET, WINDOW_TOKEN } from '../../src/provider/window-keys.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { untilEqual } from '../gateway/until.ts';
 
 const withModels = (...names: string[]) => ({
   provider: {
@@ -68,6 +71,34 @@ describe('LiveConfiguration', () => {
       check();
     } finally {
       upstreams.dispose();
+      await transport.close();
+    }
+  });
+
+  it('LiveConfiguration: a window that did not answer at the start gives its keys later', async () => {
+    using folder = new ProjectFolder();
+    folder.global(withModels('first'));
+    let questions = 0;
+    const window = await serveWindowKeys(async () => {
+      questions += 1;
+      if (questions === 1) throw new Error('The key store does not answer.');
+      return new Map([['up', { secret: new Secret('sk-entered') }]]);
+    });
+    Object.assign(folder.env, { [WINDOW_SOCKET]: window.socket, [WINDOW_TOKEN]: window.token });
+    const transport = undiciTransport();
+    let missing = 0;
+    const noWindowKeys = () => {
+      missing += 1;
+    };
+    const events = { changed: () => undefined, unlisted: () => undefined, noWindowKeys };
+    const upstreams = await LiveConfiguration.open(ioIn(folder), transport, events);
+    const key = () => upstreams.registry.models.get('up/first')?.endpoint.apiKey?.secret.reveal();
+    try {
+      assert.equal(missing, 1);
+      await untilEqual('the key of the window', key, 'sk-entered');
+    } finally {
+      upstreams.dispose();
+      window.dispose();
       await transport.close();
     }
   });

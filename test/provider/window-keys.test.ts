@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { Secret } from '../../src/config/settings/secret.ts';
 import {
+  followWindowKeys,
   readWindowKeys,
   type StoredKeyMap,
   serveWindowKeys,
@@ -45,12 +46,16 @@ describe('keys of a VS Code window', () => {
 
   it('window keys: a change is reported to a process that waits for it', async () => {
     const first = await readWindowKeys(server, SIGNAL);
-    const next = readWindowKeys(server, SIGNAL, first?.version);
+    const change = Promise.withResolvers<StoredKeyMap>();
+    const ended = new AbortController();
+    const following = followWindowKeys(server, ended.signal, first?.version, async (next) => change.resolve(next));
     // The answer to another request comes only after the server has received the one that waits.
     await readWindowKeys(server, SIGNAL);
     keys = new Map([['acme', { secret: new Secret('sk-2') }]]);
     server.changed();
-    assert.deepEqual(revealed((await next)?.keys), [['acme', 'sk-2', undefined]]);
+    assert.deepEqual(revealed(await change.promise), [['acme', 'sk-2', undefined]]);
+    ended.abort();
+    await following;
   });
 
   it('window keys: a message that is not valid closes only its connection', async () => {

@@ -112,6 +112,8 @@ async function serve(options: ServeOptions, io: Io, ended: AbortSignal, worker?:
       state?.configure();
     },
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
+    noWindowKeys: () =>
+      log.warn({}, 'the VS Code window did not answer or is closed: the keys that were entered there are missing'),
   };
   const upstreams = await LiveConfiguration.open(io, transport, events, options.input);
   if (!hasModels(upstreams)) {
