@@ -35,6 +35,8 @@ export class InlineRefresh implements vscode.Disposable {
   #pending: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
   readonly #refreshes = new CoalescedRun(() => this.#refresh());
   #next: SuggestRequest['trigger'] = 'automatic';
+  /** Requests by the user, such as Alt+], that have no answer yet. */
+  readonly #byUser = new Set<Promise<unknown>>();
 
   /** @param extension the extension id, which VS Code uses as the provider id. */
   constructor(extension: string, provide: Provide) {
@@ -60,6 +62,8 @@ export class InlineRefresh implements vscode.Disposable {
   }
 
   async #refresh(): Promise<void> {
+    // VS Code cancels its request when another one begins. The user's key would have no effect then.
+    while (this.#byUser.size > 0 && this.#next !== 'invoke') await Promise.allSettled(this.#byUser);
     const trigger = this.#next;
     this.#next = 'automatic';
     const document = vscode.window.activeTextEditor?.document;
@@ -88,10 +92,19 @@ export class InlineRefresh implements vscode.Disposable {
       {
         provideInlineCompletionItems: (document, position, context, token) => {
           if (this.#current !== self) return undefined;
-          return this.#provide(document, position, context, token, this.#findTrigger(document, context));
+          const trigger = this.#findTrigger(document, context);
+          const items = this.#provide(document, position, context, token, trigger);
+          if (trigger === 'invoke') this.#waitFor(items);
+          return items;
         },
       },
     );
+  }
+
+  #waitFor(items: Promise<unknown>): void {
+    this.#byUser.add(items);
+    const ended = () => this.#byUser.delete(items);
+    items.then(ended, ended);
   }
 
   #findTrigger(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {

@@ -229,6 +229,37 @@ describe('requests of VS Code that the extension makes', () => {
       await run('workbench.action.revertAndCloseActiveEditor');
     }
   });
+
+  // A suggestion that grows made VS Code request again, which cancelled the request of Alt+].
+  it('completions: a request of the extension waits until one by the user has its answer', async () => {
+    const { document } = await edit('const beside = ');
+    const seen: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const provide: Provide = async (asked, _position, _context, token, trigger) => {
+      if (asked !== document) return [];
+      seen.push(trigger);
+      if (trigger !== 'invoke') return [];
+      begun.resolve();
+      await answer.promise;
+      seen.push(token.isCancellationRequested ? 'cancelled' : 'answered');
+      return [];
+    };
+    const refresh = new InlineRefresh('svc.svc', provide);
+    try {
+      const byUser = run('editor.action.inlineSuggest.trigger', { explicit: true });
+      await begun.promise;
+      const refreshed = refresh.again('grown');
+      // VS Code would cancel the request by the user in the meantime.
+      for (let trips = 0; trips < 50; trips++) await vscode.commands.getCommands();
+      answer.resolve();
+      await Promise.all([byUser, refreshed]);
+      assert.deepEqual(seen, ['invoke', 'answered', 'grown']);
+    } finally {
+      refresh.dispose();
+      await run('workbench.action.revertAndCloseActiveEditor');
+    }
+  });
 });
 
 describe('a model that becomes available', () => {
