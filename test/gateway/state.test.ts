@@ -35,7 +35,7 @@ describe('gateway on a full disk', () => {
       const send = async () => {
         const answer = await gateway.post('/chat/completions', ask);
         const { error_type } = JSON.parse(await answer.text());
-        return [answer.status, error_type];
+        return [answer.status, error_type, answer.headers.get('retry-after')];
       };
       const ready = async (query = '') => (await gateway.get(`/readyz${query}`)).status;
       assert.equal(await ready('?strict'), 200);
@@ -44,14 +44,15 @@ describe('gateway on a full disk', () => {
       assert.equal(gateway.flush(), false);
       assert.deepEqual([await ready(), await ready('?strict')], [200, 503]);
       while (!gateway.ledger.full) {
-        if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
+        if (gateway.ledger.waiting === 1_000)
+          assert.deepEqual([await send(), await ready()], [[200, undefined, null], 200]);
         gateway.record(ledgerRow());
       }
-      assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
+      assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable', '10'], 503]);
       const waiting = gateway.ledger.waiting;
       gateway.state.freeDisk();
       assert.equal(gateway.rows().length, waiting);
-      assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
+      assert.deepEqual([await send(), await ready()], [[200, undefined, null], 200]);
     } finally {
       await gateway.close();
     }

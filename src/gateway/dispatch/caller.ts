@@ -56,6 +56,9 @@ async function enterLimits(
   return request;
 }
 
+/** Space on a disk is not freed in a second. */
+const LEDGER_FULL_MS = 10_000;
+
 /**
  * Checks budgets and rates, which are in memory (docs/gateway.md).
  * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded, 503 temporarily_unavailable.
@@ -73,6 +76,7 @@ export async function admit(
       message: 'The gateway can’t write its usage ledger, so it refuses new requests.',
       action: 'If you run this gateway, check the free disk space.',
       retryable: true,
+      retryAfterMs: LEDGER_FULL_MS,
     });
   }
 }

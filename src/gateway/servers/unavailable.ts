@@ -13,6 +13,7 @@ export class Unavailable extends SvcError {
       errorType: 'temporarily_unavailable',
       message: `The database of the gateway’s state can’t be used: ${reason}.`,
       retryable: true,
+      retryAfterMs: 1_000,
     });
     this.reason = reason;
     this.refused = refused;
