@@ -101,10 +101,6 @@ describe('a gateway that keeps running, and its neighbours', () => {
       (_: IncomingMessage, response: ServerResponse) =>
         response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
     ],
-    [
-      'never ends its answer',
-      (_: IncomingMessage, response: ServerResponse) => response.writeHead(200).write('{"pid":'),
-    ],
   ] as const) {
     it(`a neighbour at the remembered port that ${what} gets no key and is not taken for the gateway`, async () => {
       const neighbour = await listen(answer);
@@ -116,6 +112,18 @@ describe('a gateway that keeps running, and its neighbours', () => {
       assert.ok(!neighbour.received.join('\n').includes(proofSecret(KEY)));
     });
   }
+
+  it('a kept gateway that answers too late is not used, but still remembered, also after an order to stop', async () => {
+    const silent = await listen((_, response) => response.writeHead(200).write('{"pid":'));
+    const kept = { pid: process.pid, url: silent.url };
+    const [found, stopped] = [remembering(kept), remembering(kept)];
+    assert.deepEqual(await Promise.all([findDetached(found, async () => KEY), stopDetached(stopped, KEY, kept)]), [
+      undefined,
+      undefined,
+    ]);
+    for (const memory of [found, stopped]) assert.deepEqual(memory.get('svc.keptGateway'), kept);
+    assert.ok(!silent.received.join('\n').includes(KEY));
+  });
 
   it('a start at a port that a neighbour has is an error', async () => {
     const neighbour = await listen((_, response) => sendJson(response, { status: 'ok' }));

@@ -27,16 +27,19 @@ export function proofSecret(key: string): string {
   return createHmac('sha256', key).update('svc gateway proof').digest('hex');
 }
 
-/** The gateway that an earlier window left running, if it still runs. Sends no key. */
+/**
+ * The gateway that an earlier window left running, if it still runs. Sends no key. On a busy machine it may answer too
+ * late. It is still remembered then: otherwise no window could stop it any more.
+ */
 export async function findDetached(
   memory: vscode.Memento,
   key: () => Promise<string>,
 ): Promise<DetachedGateway | undefined> {
   const kept = memory.get<DetachedGateway>(KEPT);
   if (kept === undefined) return undefined;
-  const pid = await provenProcess(kept.url, await key());
-  if (pid !== undefined) return { pid, url: kept.url };
-  await memory.update(KEPT, undefined);
+  const listener = await identify(kept.url, await key());
+  if (typeof listener === 'number') return { pid: listener, url: kept.url };
+  if (listener === 'none') await memory.update(KEPT, undefined);
   return undefined;
 }
 
@@ -45,18 +48,22 @@ export async function findDetached(
  * remembered or chosen port, so it gets a number that only the gateway can sign. @returns its id.
  */
 export async function provenProcess(url: string, key: string): Promise<number | undefined> {
+  const listener = await identify(url, key);
+  return typeof listener === 'number' ? listener : undefined;
+}
+
+/** As `provenProcess`. @returns 'none': another program or no program listens there. 'silent': no answer in time. */
+async function identify(url: string, key: string): Promise<number | 'none' | 'silent'> {
   const nonce = randomBytes(32).toString('base64url');
+  const signal = AbortSignal.timeout(PROOF_MS);
   try {
-    const response = await fetch(`${url}/proof?nonce=${nonce}`, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(PROOF_MS),
-    });
+    const response = await fetch(`${url}/proof?nonce=${nonce}`, { redirect: 'error', signal });
     const { pid, proof } = PROOF.parse(await response.json());
     // The port is signed too: another program could pass the number on to the gateway at its real port.
     const expected = proveProcess(proofSecret(key), { nonce, port: Number(new URL(url).port), pid });
-    return proof === expected ? pid : undefined;
+    return proof === expected ? pid : 'none';
   } catch {
-    return undefined;
+    return signal.aborted ? 'silent' : 'none';
   }
 }
 
@@ -112,12 +119,14 @@ export async function startDetached(
 }
 
 /** Ends only a process that proves itself: the id may be that of another one by now. */
-export async function stopDetached(memory: vscode.Memento, key: string, { url }: DetachedGateway): Promise<void> {
+export async function stopDetached(memory: vscode.Memento, key: string, kept: DetachedGateway): Promise<void> {
   await memory.update(KEPT, undefined);
-  const pid = await provenProcess(url, key);
-  if (pid === undefined) return;
+  const listener = await identify(kept.url, key);
+  // It may still run, so a window can stop it later, unless another one was started in the meantime.
+  if (listener === 'silent' && memory.get(KEPT) === undefined) await memory.update(KEPT, kept);
+  if (typeof listener !== 'number') return;
   try {
-    process.kill(pid, 'SIGTERM');
+    process.kill(listener, 'SIGTERM');
   } catch {
     // It has already ended.
   }
