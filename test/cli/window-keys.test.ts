@@ -73,6 +73,9 @@ describe('svc and the keys that were entered in VS Code', () => {
     Object.assign(folder.env, { [WINDOW_SOCKET]: '/nowhere/keys.sock', [WINDOW_TOKEN]: 'x' });
     const { code, err } = await svc(folder, ['chat', '-m', 'acme/refused', 'Hello']);
     assert.equal(code, 1);
-    assert.match(err, /The window of this terminal has no key for it, or was closed or reloaded.* open a new terminal/);
+    assert.match(
+      err,
+      /The window of this terminal has no key for it, does not answer, or was closed or reloaded.* open a new terminal/,
+    );
   });
 });

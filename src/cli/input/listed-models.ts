@@ -20,7 +20,7 @@ export function keyStoreNote(io: Io, provider: Provider | undefined): string | u
   const why =
     windowAddress(io.env) === undefined
       ? `svc can’t read the keys that you entered in VS Code: VS Code keeps them with ${keyStore(io.platform)}. Run svc in a terminal of VS Code`
-      : 'The window of this terminal has no key for it, or was closed or reloaded. Set the key in VS Code and open a new terminal';
+      : 'The window of this terminal has no key for it, does not answer, or was closed or reloaded. Set the key in VS Code and open a new terminal';
   return `${name} has no key here. ${why}, or put \`"apiKey": "{env:NAME}"\` into the options of ${id} in svc.jsonc and set that variable.`;
 }
 
