@@ -33,12 +33,14 @@ export interface InlineCompletions extends vscode.Disposable {
 /** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
   const { suggester, extension, onAccepted, ghostText, trace } = deps;
-  /** The editors that VS Code requested in. */
+  const changed = new WeakSet<vscode.TextEditor>();
+  /** The editors that VS Code requested in after a change. */
   const requested = new WeakSet<vscode.TextEditor>();
   let firstKey: NodeJS.Timeout | undefined;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     const editor = findActiveEditor(document);
-    if (editor) requested.add(editor);
+    // Before a change, the request may be that of the other editor of a document whose editor was split.
+    if (editor && changed.has(editor)) requested.add(editor);
     const asked = `version ${document.version}, line ${position.line + 1}, column ${position.character + 1}`;
     trace(`VS Code requests inline completions: ${asked}, ${trigger}.`);
     const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
@@ -66,7 +68,9 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   const request = (editor: vscode.TextEditor, key: vscode.TextDocumentContentChangeEvent, wait: number): void => {
     firstKey = setTimeout(() => {
       if (editor !== vscode.window.activeTextEditor || requested.has(editor) || wait > LAST_KEY_MS) return;
-      if (!isCaretAfter(key, editor)) return;
+      const asks = isCaretAfter(key, editor);
+      trace(`VS Code requests nothing for a first key: ${asks ? 'Svc makes it request' : 'the caret is elsewhere'}.`);
+      if (!asks) return;
       refresh.refreshInBackground('automatic');
       request(editor, key, 2 * wait);
     }, wait);
@@ -84,6 +88,7 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
       const editor = findActiveEditor(document);
       // VS Code also reports that the file became dirty or was saved.
       if (editor === undefined || contentChanges.length === 0) return;
+      changed.add(editor);
       const undone = reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo';
       const change: DocumentChange = {
         uri: document.uri.toString(),
