@@ -33,13 +33,14 @@ export interface InlineCompletions extends vscode.Disposable {
 /** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
   const { suggester, extension, onAccepted, ghostText, trace } = deps;
+  /** The editors that were active when their document changed. */
   const changed = new WeakSet<vscode.TextEditor>();
   /** The editors that VS Code requested in after a change. */
   const requested = new WeakSet<vscode.TextEditor>();
   let firstKey: NodeJS.Timeout | undefined;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     const editor = findActiveEditor(document);
-    // Before a change, the request may be that of the other editor of a document whose editor was split.
+    // In a split editor, a request before the first change may come from the other half.
     if (editor && changed.has(editor)) requested.add(editor);
     const asked = `version ${document.version}, line ${position.line + 1}, column ${position.character + 1}`;
     trace(`VS Code requests inline completions: ${asked}, ${trigger}.`);
@@ -68,9 +69,11 @@ export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCo
   const request = (editor: vscode.TextEditor, key: vscode.TextDocumentContentChangeEvent, wait: number): void => {
     firstKey = setTimeout(() => {
       if (editor !== vscode.window.activeTextEditor || requested.has(editor) || wait > LAST_KEY_MS) return;
-      const asks = isCaretAfter(key, editor);
-      trace(`VS Code requests nothing for a first key: ${asks ? 'Svc makes it request' : 'the caret is elsewhere'}.`);
-      if (!asks) return;
+      const isAfter = isCaretAfter(key, editor);
+      trace(
+        `VS Code requests nothing for a first key: ${isAfter ? 'Svc makes it request' : 'the caret is elsewhere'}.`,
+      );
+      if (!isAfter) return;
       refresh.refreshInBackground('automatic');
       request(editor, key, 2 * wait);
     }, wait);
