@@ -30,6 +30,13 @@ const SETTINGS = `SET LOCAL search_path TO ${SCHEMA}; SET LOCAL idle_in_transact
 const AFTER_DEADLINE_MS = 1_000;
 /** Round trips of the longest transactions. Their deadlines must be possible for a server on another continent. */
 const ROUND_TRIPS = 8;
+/**
+ * Milliseconds that a call has at least after one that was late. A busy server is slower still on a new connection, so it
+ * would answer no call in the usual time.
+ */
+const PATIENT_MS = 3_000;
+/** Milliseconds after a late answer in which calls have `PATIENT_MS`. */
+const PATIENT_FOR_MS = 10_000;
 /** Milliseconds for a connection that cancels a statement. */
 const CANCEL_MS = 3_000;
 const CONNECT_MS = 3_000;
@@ -45,7 +52,7 @@ export interface TransactionOptions {
 
 /**
  * One connection to Postgres. It is opened by the first call and again after a failure. Calls run one after another.
- * Each has a deadline, so a frozen server is one that can’t be reached.
+ * Each has a deadline, so a frozen server is one that can’t be reached. After a late answer, the next calls have more time.
  */
 export class PostgresConnection {
   readonly #address: () => string;
@@ -60,6 +67,8 @@ export class PostgresConnection {
   #url = '';
   /** Milliseconds of the fastest answer: not more than the network takes and a little. */
   #roundTripMs = 0;
+  /** Until when calls have `PATIENT_MS`; of the monotonic clock. */
+  #patientUntil = Number.NEGATIVE_INFINITY;
 
   /**
    * @param address is read for each connection, because passwords are rotated.
@@ -84,9 +93,9 @@ export class PostgresConnection {
     { snapshot, signal }: TransactionOptions = {},
   ): Promise<T> {
     const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY' : 'BEGIN';
-    const timeout = `SET LOCAL statement_timeout = ${deadlineMs + AFTER_DEADLINE_MS}`;
     return this.call(deadlineMs, async (sql) => {
       signal?.throwIfAborted();
+      const timeout = `SET LOCAL statement_timeout = ${this.#patience(deadlineMs) + AFTER_DEADLINE_MS}`;
       await sql(`${begin}; ${SETTINGS}; ${timeout}`);
       try {
         const result = await (signal === undefined ? work(sql) : this.#cancellable(sql, work, signal));
@@ -164,7 +173,7 @@ export class PostgresConnection {
         if (this.#roundTripMs === 0 || took < this.#roundTripMs) this.#roundTripMs = took;
         return rows;
       };
-      return await within(deadlineMs + Math.ceil(ROUND_TRIPS * this.#roundTripMs), work(sql));
+      return await this.#inTime(deadlineMs, work(sql));
     } catch (thrown) {
       if (!isUnavailable(thrown)) throw thrown;
       this.#drop();
@@ -173,6 +182,20 @@ export class PostgresConnection {
       const answered = !/^(?:08|57P)/.test(sqlState(thrown) ?? '08');
       throw new Unavailable(withoutSecrets(thrown, this.#url), { answered });
     }
+  }
+
+  async #inTime<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+    const started = performance.now();
+    try {
+      return await within(this.#patience(deadlineMs) + Math.ceil(ROUND_TRIPS * this.#roundTripMs), work);
+    } finally {
+      const ended = performance.now();
+      if (ended - started >= deadlineMs) this.#patientUntil = ended + PATIENT_FOR_MS;
+    }
+  }
+
+  #patience(deadlineMs: number): number {
+    return performance.now() < this.#patientUntil ? Math.max(deadlineMs, PATIENT_MS) : deadlineMs;
   }
 
   async #connect(): Promise<{ readonly client: Client; readonly schema: string }> {

@@ -176,6 +176,18 @@ describe('Postgres as operators have it', () => {
     }
   });
 
+  it('a server that needs more than a second for each share: a request of a hard budget is answered', async () => {
+    const slow = 'BEGIN PERFORM pg_sleep(1.5); RETURN NEW; END';
+    await query(
+      fleet.url,
+      `CREATE FUNCTION svc.slow() RETURNS trigger LANGUAGE plpgsql AS $$ ${slow} $$;
+       CREATE TRIGGER slow BEFORE INSERT ON svc.leases FOR EACH ROW EXECUTE FUNCTION svc.slow()`,
+    );
+    const key = await fleet.createKey('k', ...BUDGET);
+    const replica = await fleet.harness.serve();
+    await untilEqual('it has a share', () => fleet.status(replica, key, { max_tokens: 10 }), 200);
+  });
+
   it('a server on another continent: a request of a hard budget is answered', async () => {
     const proxy = await startProxy(fleet.url, 120);
     try {
