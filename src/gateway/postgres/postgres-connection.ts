@@ -185,12 +185,14 @@ export class PostgresConnection {
   }
 
   async #inTime<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+    const roundTripsMs = Math.ceil(ROUND_TRIPS * this.#roundTripMs);
     const started = performance.now();
     try {
-      return await within(this.#patience(deadlineMs) + Math.ceil(ROUND_TRIPS * this.#roundTripMs), work);
+      return await within(this.#patience(deadlineMs) + roundTripsMs, work);
     } finally {
       const ended = performance.now();
-      if (ended - started >= deadlineMs) this.#patientUntil = ended + PATIENT_FOR_MS;
+      // A timer may fire a part of a millisecond early.
+      if (Math.ceil(ended - started) >= deadlineMs + roundTripsMs) this.#patientUntil = ended + PATIENT_FOR_MS;
     }
   }
 
