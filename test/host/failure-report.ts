@@ -39,7 +39,7 @@ export function observePage(page: Page): void {
   page.addInitScript(recordKeys).catch(() => undefined);
 }
 
-/** Runs in each frame: keeps the last keys, what became of them, and where the focus went. */
+/** Runs in each frame: keeps the last keys and clicks, what became of the keys, and where the focus went. */
 function recordKeys(): void {
   const kept: string[] = [];
   Object.assign(window, { recordedKeys: kept });
@@ -65,7 +65,7 @@ function recordKeys(): void {
     setTimeout(() => keep(`${key} in ${place}, ${event.defaultPrevented ? 'taken' : 'left'}${composed}${list}`));
   };
   window.addEventListener('keydown', onKey, true);
-  for (const type of ['focus', 'blur']) {
+  for (const type of ['focus', 'blur', 'click']) {
     window.addEventListener(type, ({ target }) => keep(`${type} of ${name(target)}`), true);
   }
 }

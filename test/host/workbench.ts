@@ -100,7 +100,8 @@ export async function workbenchReady(page: Page): Promise<void> {
  * still be taking the focus, which closes it: then it is opened again. So is a list without the row, because it has
  * the commands of the moment when it was opened. A list that was open before may take the typed text: then it is typed
  * again. A row that is drawn again while the mouse is pressed gets no click: then the list stays open, and it is clicked
- * again. A test of the conversation checks that the extension never takes the focus without a request.
+ * again. A click that had its effect is never made again, also if the busy page confirms it too late: the command would run
+ * twice. A test of the conversation checks that the extension never takes the focus without a request.
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
@@ -134,10 +135,44 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
     const found = await Promise.race([listed, gone.then(() => 'lost')]);
     if (found === 'absent') await page.keyboard.press('Escape');
     if (found !== 'listed') continue;
+    if (!(await came(page.evaluate(beginPick)))) continue;
     // The list closes with a change of focus, also under the mouse.
-    if (!(await came(row.click({ timeout: OPENS_WITHIN_MS })))) continue;
-    if (await Promise.race([gone, setTimeout(LISTED_WITHIN_MS, false, { ref: false })])) return;
+    await came(row.click({ timeout: OPENS_WITHIN_MS }));
+    // A page that VS Code is ending answers nothing: the command was run.
+    if (!(await page.evaluate(endPick).catch(() => true))) continue;
+    if (!(await gone)) throw new Error(`The list of ${keys} stays after a click.\n${await describeWindow(page)}`);
+    return;
   }
+}
+
+interface RowClick {
+  state: 'begun' | 'clicked' | 'ended';
+  readonly listener: AbortController;
+}
+
+/** Runs in the page: from now on, a click on a row of the list is noticed. */
+function beginPick(): void {
+  const pick: RowClick = { state: 'begun', listener: new AbortController() };
+  Reflect.get(window, 'pick')?.listener.abort();
+  Reflect.set(window, 'pick', pick);
+  const onClick = (event: Event) => {
+    if (!(event.target instanceof Element && event.target.closest('.quick-input-list .monaco-list-row'))) return;
+    // It comes so late that the row is clicked again.
+    if (pick.state === 'ended') event.stopImmediatePropagation();
+    else pick.state = 'clicked';
+  };
+  document.addEventListener('click', onClick, { capture: true, signal: pick.listener.signal });
+}
+
+/** Runs in the page: whether a row was clicked. If not, a click that is still on its way has no effect. */
+function endPick(): boolean {
+  const pick: RowClick | undefined = Reflect.get(window, 'pick');
+  // The command has replaced the page.
+  if (pick === undefined) return true;
+  const clicked = pick.state === 'clicked';
+  if (clicked) pick.listener.abort();
+  else pick.state = 'ended';
+  return clicked;
 }
 
 /** True if it came about, false if its time limit passed. */
