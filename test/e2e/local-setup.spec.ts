@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../host/wait-until.ts';
-import { actUntil, came, findNotification, OPENS_WITHIN_MS, screenshot, webviewFrame } from '../host/workbench.ts';
+import { actUntil, clickRow, findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -43,7 +43,7 @@ describe('local models from zero', () => {
   async function openList(item: string, row: string): Promise<void> {
     const found = page.locator('.quick-input-list .monaco-list-row', { hasText: row });
     do await actUntil(page, () => page.locator('.statusbar-item', { hasText: item }).click(), found);
-    while (!(await came(found.click({ timeout: OPENS_WITHIN_MS }))));
+    while (!(await clickRow(page, found)));
   }
 
   it('local models: after an installation the models are set up when its command has ended; the plan leads to an address', async () => {

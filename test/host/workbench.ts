@@ -135,14 +135,22 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
     const found = await Promise.race([listed, gone.then(() => 'lost')]);
     if (found === 'absent') await page.keyboard.press('Escape');
     if (found !== 'listed') continue;
-    if (!(await came(page.evaluate(beginPick)))) continue;
-    // The list closes with a change of focus, also under the mouse.
-    await came(row.click({ timeout: OPENS_WITHIN_MS }));
-    // A page that VS Code is ending answers nothing: the command was run.
-    if (!(await page.evaluate(endPick).catch(() => true))) continue;
+    if (!(await clickRow(page, row))) continue;
     if (!(await gone)) throw new Error(`The list of ${keys} stays after a click.\n${await describeWindow(page)}`);
     return;
   }
+}
+
+/**
+ * Clicks a row of a list. A list closes with a change of focus, also under the mouse.
+ *
+ * @returns false if the row got no click, and will get none.
+ */
+export async function clickRow(page: Page, row: Locator): Promise<boolean> {
+  if (!(await came(page.evaluate(beginRowClick)))) return false;
+  await came(row.click({ timeout: OPENS_WITHIN_MS }));
+  // A page that VS Code is ending answers nothing: the command was run.
+  return await page.evaluate(endRowClick).catch(() => true);
 }
 
 interface RowClick {
@@ -151,27 +159,27 @@ interface RowClick {
 }
 
 /** Runs in the page: from now on, a click on a row of the list is noticed. */
-function beginPick(): void {
-  const pick: RowClick = { state: 'begun', listener: new AbortController() };
-  Reflect.get(window, 'pick')?.listener.abort();
-  Reflect.set(window, 'pick', pick);
+function beginRowClick(): void {
+  const click: RowClick = { state: 'begun', listener: new AbortController() };
+  Reflect.get(window, 'rowClick')?.listener.abort();
+  Reflect.set(window, 'rowClick', click);
   const onClick = (event: Event) => {
     if (!(event.target instanceof Element && event.target.closest('.quick-input-list .monaco-list-row'))) return;
     // It comes so late that the row is clicked again.
-    if (pick.state === 'ended') event.stopImmediatePropagation();
-    else pick.state = 'clicked';
+    if (click.state === 'ended') event.stopImmediatePropagation();
+    else click.state = 'clicked';
   };
-  document.addEventListener('click', onClick, { capture: true, signal: pick.listener.signal });
+  document.addEventListener('click', onClick, { capture: true, signal: click.listener.signal });
 }
 
 /** Runs in the page: whether a row was clicked. If not, a click that is still on its way has no effect. */
-function endPick(): boolean {
-  const pick: RowClick | undefined = Reflect.get(window, 'pick');
+function endRowClick(): boolean {
+  const click: RowClick | undefined = Reflect.get(window, 'rowClick');
   // The command has replaced the page.
-  if (pick === undefined) return true;
-  const clicked = pick.state === 'clicked';
-  if (clicked) pick.listener.abort();
-  else pick.state = 'ended';
+  if (click === undefined) return true;
+  const clicked = click.state === 'clicked';
+  if (clicked) click.listener.abort();
+  else click.state = 'ended';
   return clicked;
 }
 
@@ -186,8 +194,17 @@ export function came(awaited: Promise<unknown>): Promise<boolean> {
 /**
  * Acts until the element is there: a key has no effect before VS Code knows the context of its binding, and a list is
  * closed when a view or an editor takes the focus late. To act again after it had its effect must not matter.
+ *
+ * @param gone whether the element goes away, instead.
+ * @param within milliseconds until it acts again.
  */
-export async function actUntil(page: Page, act: () => Promise<void>, element: Locator, gone = false): Promise<void> {
+export async function actUntil(
+  page: Page,
+  act: () => Promise<void>,
+  element: Locator,
+  gone = false,
+  within = OPENS_WITHIN_MS,
+): Promise<void> {
   const state = gone ? 'hidden' : 'visible';
   const end = Date.now() + WITHIN_MS;
   do {
@@ -195,7 +212,7 @@ export async function actUntil(page: Page, act: () => Promise<void>, element: Lo
       throw new Error(`Waited ${WITHIN_MS / 1000} s for ${element} (${state}).\n${await describeWindow(page)}`);
     }
     await act();
-  } while (!(await came(element.waitFor({ state, timeout: OPENS_WITHIN_MS }))));
+  } while (!(await came(element.waitFor({ state, timeout: within }))));
 }
 
 /** Runs a command by its title with the Command Palette. */
