@@ -99,7 +99,7 @@ export class SharedRate {
 }
 
 async function migrate(url: string): Promise<void> {
-  const connection = new PostgresConnection(url);
+  const connection = new PostgresConnection(url, { connectMs: DEADLINE_MS });
   await migratePostgres(connection, DEADLINE_MS);
   connection.close();
 }
@@ -144,7 +144,7 @@ export class BudgetReplica {
 
   private constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day', unusedMs: number) {
     this.#url = url;
-    this.#connection = new PostgresConnection(url);
+    this.#connection = new PostgresConnection(url, { connectMs: DEADLINE_MS });
     this.#store = new PostgresLeases(this.#connection, this.id, undefined, DEADLINE_MS);
     this.#leases = new BudgetLeases({ wake: () => undefined, lostAt: () => undefined, unusedMs });
     this.#book = new BudgetBook(undefined, undefined, this.#leases);
@@ -246,7 +246,7 @@ export class RateReplica {
   }
 
   private constructor(url: string, limit: RateLimit, minuteMs?: number) {
-    this.#connection = new PostgresConnection(url);
+    this.#connection = new PostgresConnection(url, { connectMs: DEADLINE_MS });
     this.#store = new PostgresLeases(this.#connection, this.id, minuteMs, DEADLINE_MS);
     this.#leases = new RateLeases({
       lostAt: () => this.lostAt,

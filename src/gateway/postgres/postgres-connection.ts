@@ -43,6 +43,14 @@ const CONNECT_MS = 3_000;
 /** Milliseconds until the server is asked again for a connection, if it has no free one. */
 const FULL_MS = 100;
 
+interface OpenConnection {
+  readonly client: Client;
+  readonly socket: Socket;
+  readonly schema: string;
+  /** The first error after the login that was no answer to a statement. */
+  ended?: unknown;
+}
+
 export interface TransactionOptions {
   /** All statements see one moment, and none writes. */
   readonly snapshot?: boolean;
@@ -58,7 +66,7 @@ export class PostgresConnection {
   readonly #address: () => string;
   readonly #options: ConnectionOptions;
   #connectMs: number;
-  #open: { readonly client: Client; readonly socket: Socket; readonly schema: string } | undefined;
+  #open: OpenConnection | undefined;
   /** The socket of a connection that is being opened. */
   #opening: Socket | undefined;
   readonly #queue = new SerialQueue();
@@ -163,8 +171,10 @@ export class PostgresConnection {
 
   async #attempt<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.#closed) throw new Unavailable('the connection is closed');
+    let open: OpenConnection | undefined;
     try {
-      const { client, schema } = this.#open ?? (await this.#connect());
+      open = this.#open ?? (await this.#connect());
+      const { client, schema } = open;
       const sql: Sql = async (text, values = []) => {
         const query = text.replaceAll(SCHEMA, schema).replaceAll(/\?(\d+)/g, '$$$1');
         const asked = performance.now();
@@ -178,9 +188,11 @@ export class PostgresConnection {
       if (!isUnavailable(thrown)) throw thrown;
       this.#drop();
       if (thrown instanceof Unavailable) throw thrown;
+      // For a statement after the end of the connection, pg does not say why it has ended.
+      const reason = open?.ended ?? thrown;
       // Shutdown and start of the server, and failures of the connection, are no answers.
-      const answered = !/^(?:08|57P)/.test(sqlState(thrown) ?? '08');
-      throw new Unavailable(withoutSecrets(thrown, this.#url), { answered });
+      const answered = !/^(?:08|57P)/.test(sqlState(reason) ?? '08');
+      throw new Unavailable(withoutSecrets(reason, this.#url), { answered });
     }
   }
 
@@ -200,7 +212,7 @@ export class PostgresConnection {
     return performance.now() < this.#patientUntil ? Math.max(deadlineMs, PATIENT_MS) : deadlineMs;
   }
 
-  async #connect(): Promise<{ readonly client: Client; readonly schema: string }> {
+  async #connect(): Promise<OpenConnection> {
     this.#url = withPassword(this.#address(), await this.#readPassword());
     const address = readPostgresAddress(this.#url);
     this.#roundTripMs = 0;
@@ -252,15 +264,19 @@ export class PostgresConnection {
         keepAlive: true,
         keepAliveInitialDelayMillis: 5_000,
       });
+      const open: OpenConnection = { client, socket, schema };
       // Calls report failures; this one would end the process.
-      client.on('error', () => this.#drop(client));
+      client.on('error', (error) => {
+        open.ended ??= error;
+        this.#drop(client);
+      });
       if (notified !== undefined) client.on('notification', notified);
       await within(connectMs, client.connect());
       if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${schema}`));
       // A socket that nothing closes would keep the process alive.
       if (this.#closed) throw new Unavailable('the connection is closed');
-      this.#open = { client, socket, schema };
-      return this.#open;
+      this.#open = open;
+      return open;
     } catch (thrown) {
       socket.destroy();
       if (thrown instanceof Unavailable) throw thrown;

@@ -6,6 +6,7 @@ import { sharedPostgres } from '../shared-servers.ts';
 import { until, untilEqual } from '../until.ts';
 import { query } from './postgres-server.ts';
 import {
+  endBetweenStatements,
   openConnection,
   openPostgres,
   type StateAdmin,
@@ -49,6 +50,13 @@ describe('a connection to Postgres', () => {
     first.close();
     assert.equal(await second.call, 'answered');
     second.close();
+  });
+
+  it('that the server ends during a transaction: the next statement says why', async () => {
+    assert.match(
+      await endBetweenStatements(url),
+      /can’t be used: terminating connection due to administrator command\./,
+    );
   });
 
   describe('statements that no one waits for', () => {

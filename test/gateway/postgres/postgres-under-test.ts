@@ -3,6 +3,7 @@
  * what HTTP or a command can show is tested there.
  */
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { Ledger } from '../../../src/gateway/accounting/ledger.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import { Outbox } from '../../../src/gateway/postgres/outbox.ts';
@@ -30,7 +31,7 @@ export type { StateAdmin, UsageRow };
 export { Ledger, Outbox, openPostgres };
 
 async function connected<T>(url: string, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-  const connection = new PostgresConnection(url);
+  const connection = new PostgresConnection(url, { connectMs: DEADLINE_MS });
   try {
     return await work(connection);
   } finally {
@@ -41,6 +42,20 @@ async function connected<T>(url: string, work: (connection: PostgresConnection) 
 /** Creates or upgrades the tables. */
 export function migrate(url: string): Promise<void> {
   return connected(url, (connection) => migratePostgres(connection, DEADLINE_MS));
+}
+
+/** The server ends a connection between two statements of a transaction. @returns the message of the second one. */
+export async function endBetweenStatements(url: string): Promise<string> {
+  const work = connected(url, (connection) =>
+    connection.transaction(DEADLINE_MS, async (sql) => {
+      const [row] = await sql('SELECT pg_backend_pid() AS pid');
+      await query(url, `SELECT pg_terminate_backend(${Number(row?.pid)}, ${DEADLINE_MS})`);
+      // What has arrived is read before.
+      await setImmediate();
+      await sql('SELECT 1');
+    }),
+  );
+  return await work.then(() => 'answered', String);
 }
 
 /** Stores rows of the ledger, as a gateway that sends them. Creates the tables if they are absent. */
