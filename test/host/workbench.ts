@@ -100,7 +100,7 @@ export async function workbenchReady(page: Page): Promise<void> {
  * still be taking the focus, which closes it: then it is opened again. So is a list without the row, because it has
  * the commands of the moment when it was opened. A list that was open before may take the typed text: then it is typed
  * again. A row that is drawn again while the mouse is pressed gets no click: then the list stays open, and it is clicked
- * again. A click that had its effect is never made again, also if the busy page confirms it too late: the command would run
+ * again. A click that had its effect is not made again, even if the busy page confirms it late: the command would run
  * twice. A test of the conversation checks that the extension never takes the focus without a request.
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { sharedBrowser } from '../host/chromium.ts';
+import { observePage } from '../host/failure-report.ts';
 import { OPENS_WITHIN_MS, pickTyped } from '../host/workbench.ts';
 
 /**
@@ -37,6 +38,7 @@ describe('the row of a list that a test clicks', () => {
   let page: Page;
   before(async () => {
     page = await (await sharedBrowser()).newPage();
+    observePage(page);
     await page.route('**/late', async (route) => {
       await setTimeout(OPENS_WITHIN_MS * 1.2);
       await route.fulfill({ body: '' });
