@@ -21,6 +21,13 @@ import { SentToday } from './sent-today.ts';
 import { ContextKeys } from './setup/context-keys.ts';
 import { whenOpened } from './when-opened.ts';
 
+let chat: ReturnType<typeof registerChat> | undefined;
+
+/** VS Code waits for it, up to five seconds, when the window is closed or loaded again. It disposes of the rest itself. */
+export function deactivate(): Promise<void> | undefined {
+  return chat?.close();
+}
+
 /** Creates all components with their dependencies and registers them for disposal. Reads nothing from disk. */
 export function activate(context: vscode.ExtensionContext): void {
   const own = <T extends vscode.Disposable>(part: T): T => {
@@ -58,9 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   const converse = converseWith(models, transport.for('chat'));
   const answered = () => contextKeys.set('svc.chatAnswered', true);
-  const chat = own(
-    registerChat({ context, models, transport: transport.for('web'), converse, log, excluded, answered }),
-  );
+  chat = own(registerChat({ context, models, transport: transport.for('web'), converse, log, excluded, answered }));
   own(registerLanguageModels(models, converseWith(models, transport.for('extensions'))));
 
   own(registerGateway({ context, keys, log, contextKeys, reports }));

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { focusedElements } from '../host/failure-report.ts';
 import { inElement } from '../host/person.ts';
-import { waitUntil } from '../host/wait-until.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
@@ -16,11 +15,13 @@ import {
   startChatHarness,
   typeMessage,
   waitForAnswerEnd,
+  waitForDraft,
 } from './chat-harness.ts';
 
 /** A picture of one pixel. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
+const ATTACHED = '.composer .chips:not(.context) .chip';
 
 describe('input of the chat in the editor', () => {
   let harness: ChatHarness;
@@ -119,15 +120,14 @@ describe('input of the chat in the editor', () => {
       throw new Error(`no ${label} in the list; text, focus and list: ${seen}`, { cause });
     }
   }
-  const chip = (frame: Frame, text: string | RegExp) =>
-    frame.locator('.composer .chips:not(.context) .chip').filter({ hasText: text }).waitFor();
+  const chip = (frame: Frame, text: string | RegExp) => frame.locator(ATTACHED).filter({ hasText: text }).waitFor();
 
   async function sent(frame: Frame): Promise<string> {
     const answers = frame.locator('.message.assistant[aria-busy="false"]');
     const before = await answers.count();
     await frame.getByRole('button', { name: 'Send' }).click();
     await answers.nth(before).waitFor();
-    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
+    assert.equal(await frame.locator(ATTACHED).count(), 0);
     return harness.lastBody();
   }
 
@@ -161,7 +161,7 @@ describe('input of the chat in the editor', () => {
     await complete(frame, ' @deploy', 'deploy.env');
     await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
     await chip(frame, 'deploy.env');
-    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 1);
+    assert.equal(await frame.locator(ATTACHED).count(), 1);
     assert.match(await sent(frame), /TOKEN=needle/);
   });
 
@@ -195,9 +195,7 @@ describe('input of the chat in the editor', () => {
     await give(frame, 'drop', 'other.pdf', 'application/pdf', PDF);
     await chip(frame, 'page.pdf');
     await frame.getByRole('button', { name: 'Remove other.pdf' }).click();
-    await frame
-      .locator('.composer .chips:not(.context) .chip', { hasText: 'other.pdf' })
-      .waitFor({ state: 'detached' });
+    await frame.locator(ATTACHED, { hasText: 'other.pdf' }).waitFor({ state: 'detached' });
     const body = await sent(frame);
     assert.match(body, /data:image\/png;base64,/);
     assert.match(body, /page\.pdf/);
@@ -213,21 +211,23 @@ describe('input of the chat in the editor', () => {
     assert.match(await sent(frame), /A receipt as plain text/);
   });
 
-  it('draft: keeps its text and attachment while the view is hidden and after a window reload', async () => {
-    const frame = await harness.panel();
+  it('draft: keeps its text and attachment after a window reload and while the view is hidden', async () => {
+    await openFile(harness.page, 'receipt.ts');
+    await harness.page.keyboard.press('ControlOrMeta+A');
+    const frame = await harness.enter();
     await complete(frame, 'What is @sel', '@selection');
     await chip(frame, 'receipt.ts');
-    await showExplorer(harness.page);
-    await runCommand(harness.page, 'Svc: Open Chat');
-    await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
-    await harness.waitForSaved('"text":"What is @selection "');
+    // Not directly after the view was hidden and shown: VS Code would not have stored that it is visible, and the chat
+    // would take it for one that the user has just opened.
     await harness.page.reload();
     await extensionReady(harness.page);
     await runCommand(harness.page, 'Svc: Open Chat');
-    const restored = await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
-    const draft = () => restored.locator('.composer textarea').inputValue();
-    await waitUntil('the draft in the input', draft, (text) => text === 'What is @selection ');
-    assert.match(await sent(restored), /A receipt as plain text/);
+    await waitForDraft(await webviewFrame(harness.page, ATTACHED), 'What is @selection ');
+    await showExplorer(harness.page);
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const shown = await webviewFrame(harness.page, ATTACHED);
+    await waitForDraft(shown, 'What is @selection ');
+    assert.match(await sent(shown), /A receipt as plain text/);
   });
 });
 

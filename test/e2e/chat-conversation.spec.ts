@@ -17,6 +17,7 @@ import {
   startChatHarness,
   typeMessage,
   waitForAnswerEnd,
+  waitForDraft,
 } from './chat-harness.ts';
 
 const WHOLE = /The beginning and the end\./;
@@ -220,6 +221,27 @@ describe('a conversation in the editor', () => {
     await typeMessage(harness.page, frame, 'tion');
     assert.equal(await frame.locator('.composer textarea').inputValue(), 'Half a question');
     await typeInto(frame.locator('.composer textarea'), '');
+  });
+
+  it('conversation: a draft that was left for another conversation is there again in the next new one', async () => {
+    const frame = await harness.send('To be read again');
+    await waitForAnswerEnd(frame);
+    await harness.newConversation();
+    await harness.page.keyboard.type('Half a question');
+    await waitForDraft(frame, 'Half a question');
+    await openList(harness.page, 'Svc: Show Conversations', 'Conversations');
+    await typeInList(harness.page, 'read again');
+    await harness.page.keyboard.press('Enter');
+    await frame.locator('.message.user', { hasText: 'To be read again' }).waitFor();
+    await waitForDraft(frame, '');
+    await harness.newConversation();
+    await waitForDraft(frame, 'Half a question');
+    assert.match(harness.lastBody(), /To be read again/);
+    await harness.page.keyboard.press('Enter');
+    await waitForAnswerEnd(frame);
+    assert.match(harness.lastBody(), /Half a question/);
+    await harness.newConversation();
+    await waitForDraft(frame, '');
   });
 
   it('conversation: is found by its text in the history', async () => {

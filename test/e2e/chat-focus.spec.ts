@@ -25,6 +25,7 @@ import {
   typeMessage,
   waitForAnswerEnd,
   waitForCaret,
+  waitForDraft,
 } from './chat-harness.ts';
 
 const chatIcon = (page: Page) => page.locator('.activitybar .action-item', { has: page.getByLabel('Svc') }).first();
@@ -379,11 +380,7 @@ describe('text that is typed while the chat opens', () => {
 
   async function waitForText(page: Page, text: string): Promise<void> {
     const frame = await webviewFrame(page, '.transcript .empty');
-    await waitUntil(
-      'the text in the input',
-      () => frame.locator('.composer textarea').inputValue(),
-      (value) => value === text,
-    );
+    await waitForDraft(frame, text);
     await waitForCaret(page, frame);
   }
 
@@ -406,20 +403,17 @@ describe('text that is typed while the chat opens', () => {
     // Until the page hears keys, those of this moment are lost: VS Code has given the focus to its frame before.
     typeEarly((page) => chatIcon(page).click(), true));
 
-  it('chat: its icon puts the caret into the input, but a view that VS Code restores does not take the focus', async () => {
+  it('chat: its icon puts the caret into the input, and a view that VS Code restores keeps the draft but does not take the focus', async () => {
     const { page } = harness;
     await chatIcon(page).click();
     const first = await webviewFrame(page, '.transcript .empty');
     await waitForCaret(page, first);
     await page.keyboard.type('Which lines can be empty?', { delay: 20 });
-    await waitUntil(
-      'the text in the input',
-      () => first.locator('.composer textarea').inputValue(),
-      (value) => value === 'Which lines can be empty?',
-    );
+    await harness.waitForSaved('Which lines can be empty?');
     await page.reload();
     await workbenchReady(page);
     const frame = await webviewFrame(page, '.transcript .empty');
+    await waitForDraft(frame, 'Which lines can be empty?');
     await drawn(frame);
     assert.equal(await box(page).count(), 0);
     assert.equal(await inPage(frame, 'no text or element shows it', () => document.hasFocus()), false);
@@ -436,11 +430,7 @@ describe('text that is typed while the chat opens', () => {
     await page.keyboard.type('Svc: New', { delay: 20 });
     release();
     const frame = await webviewFrame(page, '.transcript .empty');
-    await waitUntil(
-      'the text in the input',
-      () => frame.locator('.composer textarea').inputValue(),
-      (value) => value === 'Half a question',
-    );
+    await waitForDraft(frame, 'Half a question');
     await page.keyboard.type(' Conv', { delay: 20 });
     assert.equal(await page.locator('.quick-input-widget input.input').inputValue(), '>Svc: New Conv');
   });

@@ -243,6 +243,12 @@ export async function newConversation(page: Page): Promise<Frame> {
   return frame;
 }
 
+/** Waits until the input of messages has exactly this text. */
+export async function waitForDraft(frame: Frame, text: string): Promise<void> {
+  const draft = () => frame.locator('.composer textarea').inputValue();
+  await waitUntil('the draft in the input', draft, (value) => value === text);
+}
+
 /** Opens a list of the extension. */
 export async function openList(page: Page, command: string, title: string): Promise<void> {
   await focusEditors(page);

@@ -55,6 +55,11 @@ export interface ConversationDraft {
   readonly queue?: readonly QueuedMessage[];
 }
 
+/** Whether the input has nothing that could be sent. */
+export function isEmptyDraft({ text, attachments }: ConversationDraft): boolean {
+  return text === '' && attachments.length === 0;
+}
+
 /**
  * Conversations on disk: one append-only file each, with one JSON value per line, first the head, then the patches.
  * An incomplete or unknown line is skipped. Two windows may append to one file, because patches contain message ids.
@@ -161,7 +166,7 @@ export class History {
   }
 
   async keepDraft(id: string, draft: ConversationDraft): Promise<void> {
-    if (draft.text === '' && draft.attachments.length === 0 && !draft.queue?.length) {
+    if (isEmptyDraft(draft) && !draft.queue?.length) {
       await rm(this.#draftFile(id), { force: true });
       return;
     }

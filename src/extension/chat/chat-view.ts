@@ -4,6 +4,7 @@ import { defined } from '../../base/json.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Attachment } from '../../chat/attachment.ts';
+import { isEmptyDraft } from '../../chat/history/history.ts';
 import type { ModelView } from '../../protocol/chat/page-messages.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { errorText } from '../error-text.ts';
@@ -24,6 +25,8 @@ import { managePermissions } from './tools/manage-permissions.ts';
 import { chooseTools } from './tools/tool-picker.ts';
 
 const LAST = 'svc.chat.conversation';
+/** Memento key of the id of the conversation that was left last with a draft before its first message. */
+const UNSENT = 'svc.chat.unsent';
 
 /** Commands that end when the user has closed a list, and leave the focus where it was. */
 const LISTS: ReadonlySet<ChatCommand> = new Set([
@@ -130,6 +133,12 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     for (const surface of this.#surfaces) surface.dispose();
   }
 
+  /** Ends the work of all conversations. Resolves when they and their drafts are on disk. */
+  async close(): Promise<void> {
+    for (const surface of this.#surfaces) surface.dispose();
+    await this.conversations.dispose();
+  }
+
   /**
    * Called by VS Code when the view is shown for the first time, and again after each move.
    * @param byUser the user may type at once.
@@ -145,6 +154,7 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
       throw thrown;
     }
     const { surface } = this.#side;
+    void this.#keepShown(surface.conversation);
     if (this.#early) this.#takeOver(this.#side, this.#early);
     this.#sideReady.resolve(surface);
     const noteVisible = () => void this.#deps.drafts.update(CHAT_VISIBLE, view.visible);
@@ -259,7 +269,14 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     const surface = await this.#revealed();
     const shown = surface.conversation;
     if (shown === before ? wasNew : isNew(shown)) surface.focusInput();
-    else await this.show(surface);
+    else await this.startNew(surface);
+  }
+
+  /** Shows the conversation that was left with a draft before its first message, or else an empty one. */
+  async startNew(surface: Surface): Promise<void> {
+    const left = this.#deps.drafts.get<string>(UNSENT);
+    const waits = left !== undefined && (await this.conversations.isUnsent(left));
+    await this.show(surface, waits ? left : undefined);
   }
 
   /** Shows a conversation in a surface. @param id absent: a new conversation. */
@@ -268,15 +285,19 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     const changes = before.session.id !== id;
     if (changes) {
       surface.change(id === undefined ? this.conversations.create() : await this.conversations.open(id));
-      this.conversations.release(before);
+      this.#leave(before);
     }
     if (focus) {
       // Not after the choice is stored: the user may have moved the focus by then.
       this.focused(surface);
       surface.focusInput();
     }
-    if (changes && this.#side?.surface === surface)
-      await this.#deps.drafts.update(LAST, surface.conversation.session.id);
+    if (changes && this.#side?.surface === surface) await this.#keepShown(surface.conversation);
+  }
+
+  /** The side bar shows it again in the next window, also the first one of a folder, which nobody has chosen. */
+  async #keepShown({ session }: OpenConversation): Promise<void> {
+    await this.#deps.drafts.update(LAST, session.id);
   }
 
   /** Shows the error only once: a full disk usually causes many, and unsaved patches are written later. */
@@ -390,7 +411,13 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     this.#surfaces.delete(surface);
     if (this.#lastFocused === surface) this.#lastFocused = undefined;
     surface.dispose();
-    this.conversations.release(surface.conversation);
+    this.#leave(surface.conversation);
+  }
+
+  #leave(conversation: OpenConversation): void {
+    if (isNew(conversation) && !isEmptyDraft(conversation.draft))
+      void this.#deps.drafts.update(UNSENT, conversation.session.id);
+    this.conversations.release(conversation);
   }
 
   #write(webview: vscode.Webview): void {

@@ -1,6 +1,11 @@
 import { SerialQueue } from '../../base/concurrency.ts';
 import type { Attachment } from '../../chat/attachment.ts';
-import type { ConversationDraft, History, StoredConversation } from '../../chat/history/history.ts';
+import {
+  type ConversationDraft,
+  type History,
+  isEmptyDraft,
+  type StoredConversation,
+} from '../../chat/history/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history/history-writer.ts';
 import { ChatSession } from '../../chat/session/session.ts';
 import type { SessionDeps } from '../../chat/session/session-deps.ts';
@@ -219,6 +224,14 @@ export class Conversations {
     );
     if (stored) this.#pollFile(conversation, stored);
     return conversation;
+  }
+
+  /** Whether nothing shows the conversation, and it has a draft but no message. */
+  async isUnsent(id: string): Promise<boolean> {
+    if (this.#open.has(id)) return false;
+    await this.#closing.get(id);
+    const [stored, draft] = await Promise.all([this.history.load(id), this.history.draft(id)]);
+    return !stored && !isEmptyDraft(draft);
   }
 
   /** Keeps the conversation open during the work, also if no page shows it any longer. */

@@ -6,7 +6,7 @@ import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, CHAT_VISIBLE, SHOW_CHAT } from '.
 import { EarlyInput } from './early-input.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
-export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<ChatView, 'listed'> {
+export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<ChatView, 'listed' | 'close'> {
   let loaded: Promise<ChatView> | undefined;
   const load = async (early: EarlyInput | undefined) => {
     try {
@@ -50,6 +50,7 @@ export function registerChat(deps: ChatFeatureDeps): vscode.Disposable & Pick<Ch
   );
   return {
     listed: async (open) => (loaded === undefined ? open() : (await loaded).listed(open)),
+    close: async () => (await loaded)?.close(),
     dispose: () => registered.dispose(),
   };
 }

@@ -44,8 +44,8 @@ export interface SurfaceOwner {
   readonly model: () => ModelView | null;
   readonly setup: () => ModelSetup;
   readonly trusted: () => boolean;
-  /** Shows another conversation in the surface; without an id, a new one. */
-  readonly show: (surface: Surface, id?: string) => Promise<void>;
+  /** Shows the conversation that was left with a draft before its first message, or else an empty one. */
+  readonly startNew: (surface: Surface) => Promise<void>;
   /** Lets the user choose a conversation. */
   readonly showHistory: (surface: Surface) => Promise<void>;
   /** The page of the surface got the focus. */
@@ -279,7 +279,7 @@ export class Surface implements TopicPage {
       case 'queue-send':
         return session.sendNow(message.message);
       case 'new-conversation':
-        return this.#owner.show(this);
+        return this.#owner.startNew(this);
       case 'show-history':
         return this.#owner.showHistory(this);
       case 'draft':
