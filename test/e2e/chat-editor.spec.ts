@@ -251,6 +251,7 @@ describe('chat commands in the editor', () => {
 
   it('commit message: is only the message, without a sentence and a fence around it', async () => {
     harness.answer(answerWith({ text: ['Here is a commit message:\n\n```\nfeat: add the constant y\n```'] }));
+    harness.write('lines.txt', 'other\n');
     await runCommand(harness.page, 'Svc: Write Commit Message');
     await runCommand(harness.page, 'Source Control: Focus on Changes View');
     const lines = harness.page.locator('.scm-editor .view-line');

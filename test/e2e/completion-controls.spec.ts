@@ -150,7 +150,11 @@ describe('the controls of completions', () => {
   });
 
   it('walkthrough: a step is complete when what it explains has worked, not when it was opened', async () => {
+    at.answer = ['walked;'];
     await at.edit('walk.ts', 'const a =');
+    await at.type(' ');
+    await at.shows('walked;');
+    await at.accept();
     await runCommand(at.page, 'Welcome: Open Walkthrough...');
     await at.page.locator(ROWS, { hasText: 'Svc' }).first().click();
     const box = (step: string) => at.page.locator(`[data-done-step-id$="#${step}"]`).first();

@@ -278,9 +278,12 @@ describe('completions in the editor', () => {
       const rest = 'Price = total / count';
       at.answer = (prompt) => [late.promise, prompt.endsWith('average') ? rest : `age${rest}`];
       await at.edit('late.py', 'average = 2\n');
+      const row = at.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'average' });
       await at.type('aver');
-      await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'average' }).waitFor();
+      // In a new window, VS Code may list “aver” before it.
+      await row.waitFor();
       await at.type('age');
+      await row.and(at.page.locator('.focused')).waitFor();
       late.resolve();
       await at.shows(rest);
       await at.page.keyboard.press('Tab');

@@ -83,7 +83,7 @@ describe('first run', () => {
     await page.locator('.tab').waitFor({ state: 'detached' });
   });
 
-  it('first run: imports providers of another tool after each was shown', async () => {
+  it('first run: imports providers of another tool after each was shown, and signs out of all after one confirmation', async () => {
     const file = join(home, '.continue', 'config.json');
     mkdirSync(dirname(file));
     const model = {
@@ -111,6 +111,14 @@ describe('first run', () => {
     const text = readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8');
     assert.match(text, /"mine"/);
     assert.ok(!text.includes('sk-imported'), 'the key is in the file');
+    await run('Svc: Sign Out of Everything');
+    const question = page.locator('.monaco-dialog-box');
+    await question.filter({ hasText: 'openai' }).waitFor();
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await run('Svc: Sign Out of Everything');
+    await findNotification(page, 'No key is stored.');
+    await runCommand(page, 'Notifications: Clear All Notifications');
   });
 
   it('first run: a model server on this machine is used with one press, and the next key is in the chat', async () => {
@@ -137,17 +145,6 @@ describe('first run', () => {
       server.closeAllConnections();
       server.close();
     }
-  });
-
-  it('first run: signs out of all providers after one confirmation', async () => {
-    await run('Svc: Sign Out of Everything');
-    const question = page.locator('.monaco-dialog-box');
-    await question.filter({ hasText: 'openai' }).waitFor();
-    await page.keyboard.press('Enter');
-    await question.waitFor({ state: 'detached' });
-    await run('Svc: Sign Out of Everything');
-    await findNotification(page, 'No key is stored.');
-    await runCommand(page, 'Notifications: Clear All Notifications');
   });
 
   it('key in the terminal: svc lists the models of a provider whose key was entered in the dialog', async () => {

@@ -110,6 +110,7 @@ describe('settings and surroundings of next edits', () => {
 
   it('next edits: leave Tab to a snippet', async () => {
     const snippets = { Pair: { prefix: 'pair', body: '${1:one} ${2:two}' } };
+    mkdirSync(join(at.vscode.workspace, '.vscode'), { recursive: true });
     writeFileSync(join(at.vscode.workspace, '.vscode', 'toy.code-snippets'), JSON.stringify(snippets));
     await at.rename('snippet.toy', `${RENAME}\n`, 'userId');
     await at.attached('Tab: rename to userId');
