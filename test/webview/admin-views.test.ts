@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { KEY } from '../gateway/serve-harness.ts';
 import { until } from '../gateway/until.ts';
 import { inElement, inPage, resize, typeInto } from '../host/person.ts';
+import { screenshot } from '../host/workbench.ts';
 import { ledgerOfTeam } from './admin-ledger.ts';
 import { AdminSite } from './admin-site.ts';
 
@@ -123,6 +124,7 @@ describe('views of the admin page', () => {
     const other = await AdminSite.start([
       { ...free, requestId: 'a', at: Date.now() - 60_000, cost: undefined },
       { ...free, requestId: 'b', at: Date.now() - 60_000, cost: 2_000_000_000, model: 'up/m' },
+      { ...free, requestId: 'c', at: Date.now() - 60_000, cost: undefined, key: 'bob' },
     ]);
     // For an admin, and for a key that sees only its own usage.
     for (const key of [KEY, await other.createKey({ name: 'ann' })]) {
@@ -132,8 +134,19 @@ describe('views of the admin page', () => {
       await unpriced.getByRole('cell', { name: 'unknown', exact: true }).waitFor();
       await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '$2.00', exact: true }).waitFor();
       await page.getByText('The cost of models without a price is not known, and not in the total.').waitFor();
+      const spend = page.locator('.figure', { hasText: 'Spend' });
+      await spend.getByText('$2.00', { exact: true }).waitFor();
+      await spend.getByText('without models that have no price', { exact: true }).waitFor();
       await close();
     }
+    const { page, close } = await other.open('/admin', { key: await other.createKey({ name: 'bob' }) });
+    const unknown = page.locator('.figure', { hasText: 'Spend' }).getByText('unknown', { exact: true });
+    await unknown.waitFor();
+    await page.getByRole('radio', { name: 'User' }).click();
+    await page.getByRole('columnheader', { name: 'User' }).waitFor();
+    await unknown.waitFor();
+    await screenshot(page, 'admin-unpriced');
+    await close();
     await other.close();
   });
 

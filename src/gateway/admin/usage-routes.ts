@@ -52,8 +52,10 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         until: since,
       };
       const left = whenLeft(context);
-      const { report, previous } = await deps.reports.run(viewer.name, left, async () => ({
+      const byModel = { ...query, step: undefined, top: undefined, reasons: undefined, by: ['model'] as const };
+      const { report, models, previous } = await deps.reports.run(viewer.name, left, async () => ({
         report: await deps.admin.usage(query, left),
+        models: step === undefined || by.includes('model') ? undefined : (await deps.admin.usage(byModel, left)).rows,
         previous: compared ? { ...(await deps.admin.usage(before, left)).total } : null,
       }));
       const labels = step === undefined ? by : ['start', ...by];
@@ -77,7 +79,7 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         steps: report.series?.steps.map((row) => ({ ...row })) ?? [],
         groups,
         group_count: report.series?.groups.length ?? 0,
-        unpriced_models: findUnpriced(deps, groups),
+        unpriced_models: findUnpriced(deps, models ?? groups),
         total: { ...report.total },
         previous,
       };
@@ -85,9 +87,10 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
   ];
 }
 
-/** Models of groups that have no price now: the sums of the ledger do not say whether a cost was known. */
-function findUnpriced({ registry, pools }: Models, groups: readonly UsageSums[]): string[] {
-  const names = new Set(groups.flatMap(({ model }) => (typeof model === 'string' ? model : [])));
+/** Models that have no price now and whose answers cost nothing: the sums of the ledger do not say whether a cost was known. */
+function findUnpriced({ registry, pools }: Models, rows: readonly UsageSums[]): string[] {
+  const free = rows.filter(({ cost, requests, failures }) => cost === 0 && requests > failures);
+  const names = new Set(free.flatMap(({ model }) => (typeof model === 'string' ? model : [])));
   return [...names].filter((name) => {
     const model = pools.find(name)?.model ?? registry().models.get(name);
     return model !== undefined && model.cost === undefined;

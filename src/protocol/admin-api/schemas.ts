@@ -237,7 +237,7 @@ export const usageAnswer = z.object({
   groups: z.array(usageRow),
   /** Number of all groups. */
   group_count: count,
-  /** Models of `groups` that have no price: what they cost is not known, and not in the sums. Older releases send none. */
+  /** With `step`: models that have no price. What they cost is not known, and not in the sums. Older releases send none. */
   unpriced_models: z.array(z.string()).default([]),
   /** With `compare`. */
   previous: usageSums.nullable(),

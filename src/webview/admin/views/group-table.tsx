@@ -62,7 +62,7 @@ export function GroupTable({ answer, title }: GroupTableProps) {
           {t('The {0} most expensive of {1} are shown. The CSV has all.', groups.length, formatCount(count))}
         </p>
       ) : null}
-      {groups.some(isUnpriced) ? (
+      {answer.unpriced_models.length > 0 ? (
         <p class="hint">{t('The cost of models without a price is not known, and not in the total.')}</p>
       ) : null}
       <Table caption={t('Sums of the period')} columns={columns} rows={groups} id={name} total={answer.total} />

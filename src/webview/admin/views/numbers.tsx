@@ -3,10 +3,22 @@ import { t } from '../../shared/words.ts';
 import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';
 
 /** Four numbers with their change against the period before. */
-export function Numbers({ answer: { total, previous } }: { answer: UsageAnswer }) {
+export function Numbers({ answer }: { answer: UsageAnswer }) {
+  const { total, previous } = answer;
+  const unpriced = answer.unpriced_models.length > 0;
   return (
     <dl class="numbers">
-      <Figure name={t('Spend')} value={formatUsd(total.cost)} now={total.cost} before={previous?.cost} />
+      {unpriced && total.cost === 0 ? (
+        <Figure name={t('Spend')} value={t('unknown')} now={undefined} before={undefined} />
+      ) : (
+        <Figure
+          name={t('Spend')}
+          value={formatUsd(total.cost)}
+          now={total.cost}
+          before={previous?.cost}
+          detail={unpriced ? t('without models that have no price') : undefined}
+        />
+      )}
       <Figure
         name={t('Requests')}
         value={formatCount(total.requests)}
