@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +72,8 @@ export async function serveWindowKeys(keys: () => Promise<StoredKeyMap>): Promis
     dispose: () => {
       server.close();
       for (const client of waiting) client.destroy();
-      if (folder !== undefined) rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      // VS Code ends the process directly after it.
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

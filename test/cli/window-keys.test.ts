@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Secret } from '../../src/config/settings/secret.ts';
 import { serveWindowKeys, WINDOW_SOCKET, WINDOW_TOKEN } from '../../src/provider/window-keys.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
@@ -46,6 +48,14 @@ describe('svc and the keys that were entered in VS Code', () => {
     } finally {
       server.dispose();
     }
+  });
+
+  it('window keys: a window that is closed leaves no file', async () => {
+    const server = await serveWindowKeys(async () => new Map());
+    assert.equal(existsSync(server.socket), true);
+    server.dispose();
+    // VS Code does not wait.
+    assert.equal(existsSync(dirname(server.socket)), false);
   });
 
   it('window keys: a provider with a key of the window is the user’s, also if only the project configures it', async () => {
