@@ -43,6 +43,7 @@ class MemoryFiles implements Files {
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\n';
 
 describe('checkpoints', () => {
+  let root: string;
   let folder: string;
   let memory: MemoryFiles;
   let checkpoints: Checkpoints;
@@ -53,11 +54,12 @@ describe('checkpoints', () => {
     return new Checkpoints({ folder, files: memory, newId: () => `${base}-${++id}`, now: () => ++time, ...limits });
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'));
+    root = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'));
+    folder = root;
     memory = new MemoryFiles();
     checkpoints = open();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   const record = (changes: readonly FileChange[], operations: readonly FileOperation[], message = 'm') =>
     checkpoints.record({ message, call: 'c' }, changes, () => memory.apply(operations));
@@ -308,7 +310,7 @@ describe('checkpoints', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        folder = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'));
+        folder = mkdtempSync(join(root, 'run-'));
         memory = new MemoryFiles();
         memory.files.set('a', 'first a');
         memory.files.set('b', 'first b');
@@ -325,7 +327,6 @@ describe('checkpoints', () => {
         assert.deepEqual(memory.all, before);
         await checkpoints.redo();
         if ((await ids()).length > 0) assert.deepEqual(memory.all, after);
-        rmSync(folder, { recursive: true, force: true });
       }),
       { numRuns: 100 },
     );

@@ -165,6 +165,10 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
+  // It is in a group of its own. Left alone, it keeps a core busy.
+  const endNow = () => endGroup(child);
+  process.once('exit', endNow);
+  child.once('exit', () => process.off('exit', endNow));
   await listening(child);
   return {
     port,
@@ -236,7 +240,7 @@ async function endExtensionHosts(child: ChildProcess): Promise<number> {
   return hosts.length;
 }
 
-/** It may have ended since it was found. */
+/** A process, or a group by its negative number. It may have ended since it was found. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -250,7 +254,11 @@ function endTree(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.pid === undefined) return resolve();
     child.once('exit', () => resolve());
-    if (process.platform === 'win32') child.kill();
-    else process.kill(-child.pid, 'SIGKILL');
+    endGroup(child);
   });
+}
+
+function endGroup(child: ChildProcess): void {
+  if (process.platform === 'win32' || child.pid === undefined) child.kill();
+  else kill(-child.pid);
 }

@@ -64,18 +64,22 @@ const servers: Suite = {
   built: false,
   usual: true,
 };
-const ADMIN_PAGE = ['test/webview/admin-*.test.ts'];
-const pages: Suite = {
-  name: 'pages in Chromium',
-  files: ['test/webview/**/*.test.ts'],
-  except: ADMIN_PAGE,
+const CHAT_PAGE = ['test/webview/{gallery,panel,panel-*,tool-cards}.test.ts'];
+const chatPage: Suite = {
+  name: 'chat page in Chromium',
+  files: CHAT_PAGE,
   mocha: ['--timeout', TIME_LIMIT, '--require', 'test/webview/failure-report.ts'],
   programs: [CHROMIUM],
   editor: false,
   built: true,
   usual: true,
 };
-const adminPage: Suite = { ...pages, name: 'admin page in Chromium', files: ADMIN_PAGE, except: [] };
+const pages: Suite = {
+  ...chatPage,
+  name: 'other pages in Chromium',
+  files: ['test/webview/**/*.test.ts'],
+  except: CHAT_PAGE,
+};
 const editor: Suite = {
   name: 'suites in VS Code',
   files: ['test/host/suites/*.suite.ts'],
@@ -111,7 +115,7 @@ const clients: Suite = {
   usual: false,
 };
 
-/** In the order of their start: what installs nothing first, then the longest. */
+/** In the order of their start: what installs nothing first, then the longest, and at the end two that end together. */
 export const SUITES: readonly Suite[] = [
   plain,
   servers,
@@ -119,8 +123,8 @@ export const SUITES: readonly Suite[] = [
   completions,
   endToEnd,
   editor,
+  chatPage,
   pages,
-  adminPage,
   clients,
 ];
 
