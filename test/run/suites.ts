@@ -116,17 +116,7 @@ const clients: Suite = {
 };
 
 /** In the order of their start: what installs nothing first, then the longest, and at the end two that end together. */
-export const SUITES: readonly Suite[] = [
-  plain,
-  servers,
-  chat,
-  completions,
-  endToEnd,
-  editor,
-  chatPage,
-  pages,
-  clients,
-];
+export const SUITES: readonly Suite[] = [plain, servers, chat, completions, endToEnd, editor, chatPage, pages, clients];
 
 /** Suites that run beside each other: on two cores, a third one computes while the others wait. */
 export const BESIDE = 3;
