@@ -72,10 +72,18 @@ export async function serveWindowKeys(keys: () => Promise<StoredKeyMap>): Promis
     dispose: () => {
       server.close();
       for (const client of waiting) client.destroy();
-      // VS Code ends the process directly after it.
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined) removeFolder(folder);
     },
   };
+}
+
+/** At once: VS Code ends the process directly after the window is disposed of. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Nothing secret is in it, and an error would keep the other parts of the window from being disposed of.
+  }
 }
 
 const QUESTION = z.object({ token: z.string(), known: z.number().optional() });

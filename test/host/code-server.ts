@@ -165,7 +165,7 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  // It is in a group of its own. Left alone, it keeps a core busy.
+  // Signals to the tests do not reach its process group, and a server without its parent keeps a core busy.
   const endNow = () => endGroup(child);
   process.once('exit', endNow);
   child.once('exit', () => process.off('exit', endNow));

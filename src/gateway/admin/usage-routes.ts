@@ -53,9 +53,10 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
       };
       const left = whenLeft(context);
       const byModel = { ...query, step: undefined, top: undefined, reasons: undefined, by: ['model'] as const };
+      const needsModels = step !== undefined && input.format !== 'csv' && !by.includes('model');
       const { report, models, previous } = await deps.reports.run(viewer.name, left, async () => ({
         report: await deps.admin.usage(query, left),
-        models: step === undefined || by.includes('model') ? undefined : (await deps.admin.usage(byModel, left)).rows,
+        models: needsModels ? (await deps.admin.usage(byModel, left)).rows : undefined,
         previous: compared ? { ...(await deps.admin.usage(before, left)).total } : null,
       }));
       const labels = step === undefined ? by : ['start', ...by];
@@ -79,7 +80,7 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         steps: report.series?.steps.map((row) => ({ ...row })) ?? [],
         groups,
         group_count: report.series?.groups.length ?? 0,
-        unpriced_models: findUnpriced(deps, models ?? groups),
+        unpriced_models: findUnpriced(deps, models ?? report.series?.groups ?? []),
         total: { ...report.total },
         previous,
       };
