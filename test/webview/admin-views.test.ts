@@ -132,7 +132,7 @@ describe('views of the admin page', () => {
       const table = page.getByRole('table', { name: 'Sums of the period' });
       const unpriced = table.getByRole('row', { name: 'up/unpriced' });
       await unpriced.getByRole('cell', { name: 'unknown', exact: true }).waitFor();
-      await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '$2.00', exact: true }).waitFor();
+      await table.getByRole('row', { name: 'Total' }).getByRole('cell', { name: '≥ $2.00', exact: true }).waitFor();
       await page.getByText('The cost of models without a price is not known, and not in the total.').waitFor();
       const spend = page.locator('.figure', { hasText: 'Spend' });
       await spend.getByText('$2.00', { exact: true }).waitFor();
@@ -145,8 +145,22 @@ describe('views of the admin page', () => {
     await page.getByRole('radio', { name: 'User' }).click();
     await page.getByRole('columnheader', { name: 'User' }).waitFor();
     await unknown.waitFor();
-    await screenshot(page, 'admin-unpriced');
     await close();
+    const all = await other.open('/admin');
+    const table = all.page.getByRole('table', { name: 'Sums of the period' });
+    const spendOf = (name: string, text: string) =>
+      table.getByRole('row', { name }).getByRole('cell', { name: text, exact: true }).waitFor();
+    await all.page.getByRole('radio', { name: 'Key' }).click();
+    await spendOf('ann', '≥ $2.00');
+    await spendOf('bob', 'unknown');
+    await spendOf('Total', '≥ $2.00');
+    const download = all.page.waitForEvent('download');
+    const sums = all.page.getByRole('region', { name: 'Sums of the period' });
+    await sums.getByRole('button', { name: 'CSV' }).click();
+    await screenshot(all.page, 'admin-unpriced');
+    const csv = readFileSync(await (await download).path(), 'utf8');
+    assert.match(csv, /,unpriced_requests\r\n/);
+    await all.close();
     await other.close();
   });
 

@@ -52,7 +52,7 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         until: since,
       };
       const left = whenLeft(context);
-      const byModel = { ...query, step: undefined, top: undefined, reasons: undefined, by: ['model'] as const };
+      const byModel = { ...query, step: undefined, top: undefined, reasons: undefined, by: [...by, 'model' as const] };
       const needsModels = step !== undefined && input.format !== 'csv' && !by.includes('model');
       const { report, models, previous } = await deps.reports.run(viewer.name, left, async () => ({
         report: await deps.admin.usage(query, left),
@@ -69,7 +69,9 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         context.sendBytes(200, Buffer.from(writeUsageCsv(report, labels)), headers);
         return SENT;
       }
-      const groups = report.series?.groups.slice(0, MAX_GROUPS).map((row) => ({ ...row })) ?? [];
+      const unpriced = findUnpriced(deps, by, models ?? report.series?.groups ?? []);
+      const groups = report.series?.groups.slice(0, MAX_GROUPS) ?? [];
+      const totals = step === undefined ? {} : { unpriced_requests: unpriced.requests };
       return {
         since: isoTime(since),
         until: new Date(end).toISOString(),
@@ -78,24 +80,46 @@ export function usageRoutes(deps: SignIns & Models & Pick<Administration, 'repor
         step: step ?? null,
         rows: report.rows.map((row) => ({ ...row })),
         steps: report.series?.steps.map((row) => ({ ...row })) ?? [],
-        groups,
+        groups: groups.map((row) => ({ ...row, unpriced_requests: unpriced.requestsOf(row) })),
         group_count: report.series?.groups.length ?? 0,
-        unpriced_models: findUnpriced(deps, models ?? report.series?.groups ?? []),
-        total: { ...report.total },
+        unpriced_models: unpriced.models,
+        total: { ...totals, ...report.total },
         previous,
       };
     }),
   ];
 }
 
-/** Models that have no price now and whose answers cost nothing: the sums of the ledger do not say whether a cost was known. */
-function findUnpriced({ registry, pools }: Models, rows: readonly UsageSums[]): string[] {
-  const free = rows.filter(({ cost, requests, failures }) => cost === 0 && requests > failures);
-  const names = new Set(free.flatMap(({ model }) => (typeof model === 'string' ? model : [])));
-  return [...names].filter((name) => {
+interface Unpriced {
+  readonly models: string[];
+  /** Of all groups. */
+  readonly requests: number;
+  readonly requestsOf: (group: UsageSums) => number;
+}
+
+/**
+ * Models that have no price now and whose answers cost nothing: the sums of the ledger do not say whether a cost was known.
+ *
+ * @param rows sums by `by` and by model.
+ */
+function findUnpriced({ registry, pools }: Models, by: readonly Group[], rows: readonly UsageSums[]): Unpriced {
+  const isUnpriced = (name: string) => {
     const model = pools.find(name)?.model ?? registry().models.get(name);
     return model !== undefined && model.cost === undefined;
-  });
+  };
+  const group = (row: UsageSums) => JSON.stringify(by.map((name) => row[name]));
+  const models = new Set<string>();
+  const requests = new Map<string, number>();
+  let all = 0;
+  for (const row of rows) {
+    const answered = row.requests - row.failures;
+    const { model } = row;
+    if (row.cost > 0 || answered <= 0 || typeof model !== 'string' || !isUnpriced(model)) continue;
+    models.add(model);
+    requests.set(group(row), (requests.get(group(row)) ?? 0) + answered);
+    all += answered;
+  }
+  return { models: [...models], requests: all, requestsOf: (row) => requests.get(group(row)) ?? 0 };
 }
 
 export function readZone(name: string): TimeZone {

@@ -215,7 +215,10 @@ const usageSums = z.object({
   output_ms: milliseconds,
   /** With `reasons`: why attempts are estimated, with their number: `client_left 2, not_reported 1`. */
   estimate_reasons: z.string().nullable().exactOptional(),
-  /** With `reasons`: requests of models without a price. */
+  /**
+   * Requests of models without a price, whose cost is not known. With `reasons`; and with `step` in `groups` and `total`:
+   * answers that cost nothing, of models that have no price now.
+   */
   unpriced_requests: count.exactOptional(),
 });
 

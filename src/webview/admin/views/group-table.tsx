@@ -16,16 +16,13 @@ interface GroupTableProps {
 /** The sums of each group, and of all. The CSV is that of `svc usage`. */
 export function GroupTable({ answer, title }: GroupTableProps) {
   const { since, until, by, time_zone: tz, groups, group_count: count } = answer;
-  const query = { since: since ?? undefined, until, by: by.join(), tz, format: 'csv' };
+  const query = { since: since ?? undefined, until, by: by.join(), tz, reasons: 'true', format: 'csv' };
   const { api } = useAdmin();
   const saving = useChange();
   const save = async () => {
     const file = await api.open(ENDPOINTS.getUsage, { query });
     saveFile(`usage-${until.slice(0, 10)}.csv`, await file.blob());
   };
-  /** Its answers cost nothing, as far as is known. */
-  const isUnpriced = ({ model, cost, requests, failures }: UsageRow) =>
-    cost === 0 && requests > failures && answer.unpriced_models.includes(String(model));
   const name = (row: UsageRow) => (row === answer.total ? t('Total') : labelOf(answer, row, t('(none)')));
   const number = (column: string, value: (row: UsageRow) => string) => ({
     name: column,
@@ -42,7 +39,7 @@ export function GroupTable({ answer, title }: GroupTableProps) {
     ),
     number(t('Output tokens'), (row) => formatCount(row.output_tokens)),
     number(t('First byte p95'), ({ first_byte_p95_ms: p95 }) => (p95 === null ? '–' : formatMilliseconds(p95))),
-    number(t('Spend'), (row) => (isUnpriced(row) ? t('unknown') : formatUsd(row.cost))),
+    number(t('Spend'), formatSpend),
   ];
   return (
     <section class="card" aria-labelledby="groups">
@@ -68,4 +65,10 @@ export function GroupTable({ answer, title }: GroupTableProps) {
       <Table caption={t('Sums of the period')} columns={columns} rows={groups} id={name} total={answer.total} />
     </section>
   );
+}
+
+/** What models without a price cost is not known: of such groups, the spend is known in part, or not at all. */
+function formatSpend({ cost, unpriced_requests: unpriced = 0 }: UsageRow): string {
+  if (unpriced === 0) return formatUsd(cost);
+  return cost === 0 ? t('unknown') : `≥ ${formatUsd(cost)}`;
 }
