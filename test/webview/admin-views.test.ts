@@ -164,6 +164,28 @@ describe('views of the admin page', () => {
     await other.close();
   });
 
+  it('admin page: a sum of less than a cent is shown, and its plot has room for the labels', async () => {
+    const small = await AdminSite.start([
+      { key: 'ann', model: 'up/m', provider: 'up', outcome: 'complete', at: Date.now() - 60_000, cost: 3000 },
+    ]);
+    const { page, close } = await small.open('/admin');
+    const plot = page.getByRole('region', { name: 'Spend', exact: true }).locator('.uplot');
+    await plot.waitFor();
+    const { axis, label } = await inElement(plot, 'a label on a canvas has no element', (element) => {
+      const canvas = element.querySelector('canvas')?.getContext('2d');
+      if (canvas) canvas.font = '12px system-ui, sans-serif';
+      return {
+        axis: element.querySelector<HTMLElement>('.u-over')?.offsetLeft ?? 0,
+        label: canvas?.measureText('$0.000003').width ?? 0,
+      };
+    });
+    await page.locator('.figure', { hasText: 'Spend' }).getByText('$0.000003', { exact: true }).waitFor();
+    assert.ok(axis > label, `the axis has ${axis} px, and a label ${label} px`);
+    await screenshot(page, 'admin-small-numbers');
+    await close();
+    await small.close();
+  });
+
   it('admin page: a budget starts again at midnight of its own time zone', async () => {
     const { page, close } = await site.open('/admin/budgets?tz=UTC');
     const row = page.getByRole('row', { name: /organization acme/ });

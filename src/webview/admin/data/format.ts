@@ -13,6 +13,7 @@ const number = (options: Intl.NumberFormatOptions) => {
 /** Cents, also of large sums. */
 const cents = number({ style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const fine = number({ style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 });
+const tiny = number({ style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
 const count = number({ maximumFractionDigits: 0 });
 const short = number({ notation: 'compact', maximumFractionDigits: 1 });
 const shortUsd = number({ style: 'currency', currency: 'USD', notation: 'compact', maximumSignificantDigits: 3 });
@@ -20,7 +21,8 @@ const percent = number({ style: 'percent', maximumFractionDigits: 1 });
 const rate = number({ maximumSignificantDigits: 3 });
 const tenths = number({ maximumFractionDigits: 1 });
 
-export const formatUsd = cents;
+/** `$12.34`. Less than half a cent is not `$0.00` but `$0.0042`. */
+export const formatUsd = (value: number) => (value > 0 && value < 0.005 ? tiny(value) : cents(value));
 /** With the parts of cents that single requests cost. */
 export const formatFineUsd = fine;
 export const formatCount = count;

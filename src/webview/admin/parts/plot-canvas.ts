@@ -27,6 +27,11 @@ export interface PlotProps {
 }
 
 const HEIGHT = 170;
+/** Of the axis of numbers: the same for most plots, so that they stand below each other. */
+const LEAST_SIZE = 58;
+/** CSS pixels between an axis and its labels. */
+const GAP = 6;
+const FONT = '12px system-ui, sans-serif';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -56,7 +61,8 @@ export function createCanvas(
     stroke: color('muted'),
     grid: { stroke: color('grid'), width: 1 },
     ticks: { show: false, size: 0 },
-    gap: 6,
+    gap: GAP,
+    font: FONT,
   };
   const drawn = kind === 'stacked' ? stack(series.map(({ values }) => values)) : series.map(({ values }) => values);
   const order = series.map((_, index) => index);
@@ -84,7 +90,7 @@ export function createCanvas(
         incrs: [...tickSteps(buckets)],
         values: (_, splits, __, ___, step) => splits.map(timeLabel(clock, step)),
       },
-      { ...axis, size: 58, space: 34, values: (_, splits) => splits.map(short) },
+      { ...axis, size: sizeOfLabels, space: 34, values: (_, splits) => splits.map(short) },
     ],
     series: [
       {},
@@ -103,6 +109,15 @@ export function createCanvas(
   };
   const times = buckets.map(({ since, until }) => (since + until) / 2);
   return new uPlot(options, [times, ...order.map((index) => [...(drawn[index] ?? [])])], element);
+}
+
+/** CSS pixels of the axis of numbers. Small numbers have long labels. */
+function sizeOfLabels({ ctx }: uPlot, labels: readonly string[] | null): number {
+  ctx.save();
+  ctx.font = FONT;
+  const widths = (labels ?? []).map((label) => ctx.measureText(label).width);
+  ctx.restore();
+  return Math.max(LEAST_SIZE, Math.ceil(Math.max(0, ...widths)) + 2 * GAP);
 }
 
 /** The sums of each series and those before it. */
