@@ -124,7 +124,7 @@ describe('a reload of the configuration while the gateway runs', () => {
     };
     const env = { PATH, ...own, SVC_DISABLE_CATALOG_REFRESH: '1' };
     const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--no-project'], { cwd: harness.folder, env });
-    harness.children.push(child);
+    harness.add(child);
     let written = '';
     const url = new Promise<string>((resolve) => {
       for (const output of [child.stdout, child.stderr]) {

@@ -25,6 +25,8 @@ export class ServeHarness {
   readonly upstream: Upstream;
   /** The gateways that were started, also those that do not listen yet. */
   readonly children: ChildProcess[] = [];
+  /** With their workers: these have the same standard output, and write their files until they notice that they are alone. */
+  readonly #ended: Promise<unknown>[] = [];
   /** Arguments of Node for the next gateways. */
   nodeArgs: readonly string[] = [];
 
@@ -41,12 +43,20 @@ export class ServeHarness {
 
   async close(): Promise<void> {
     for (const child of this.children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      // They are closed when they were read to the end.
+      child.stdout?.resume();
+      child.stderr?.resume();
     }
+    await Promise.all(this.#ended);
     await this.upstream.close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Takes a gateway that `close` ends. */
+  add(child: ChildProcess): void {
+    this.children.push(child);
+    this.#ended.push(once(child, 'close'));
   }
 
   /** Where the state is. */
@@ -67,7 +77,7 @@ export class ServeHarness {
       [...this.nodeArgs, CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
       { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', log ?? 'pipe'] },
     );
-    this.children.push(child);
+    this.add(child);
     let written = '';
     const waiting = new Set<() => void>();
     child.stderr?.on('data', (chunk) => {
