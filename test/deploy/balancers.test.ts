@@ -27,7 +27,7 @@ describe('the balancers of deploy/', () => {
     for (const balancer of BALANCERS) running.set(balancer, await startBalancer(balancer, ports));
   });
   after(async () => {
-    for (const balancer of running.values()) balancer.close();
+    await Promise.all([...running.values()].map((balancer) => balancer.close()));
     await harness?.close();
   });
 

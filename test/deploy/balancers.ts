@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +60,7 @@ export interface RunningBalancer {
   readonly url: string;
   /** Writes the configuration again, and reads it as `SIGHUP` does. */
   reload(change: (text: string) => string): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Starts a balancer in front of gateways on three ports. */
@@ -72,6 +73,8 @@ export async function startBalancer(balancer: Balancer, ports: readonly number[]
   const text = withPorts(readFileSync(join(DEPLOY, file), 'utf8'), new Map([[8080, port], ...gateways]));
   const env = { PATH: process.env.PATH, HOME: folder };
   const child = spawn(path, around(folder, text), { stdio: ['ignore', 'ignore', 'pipe'], env });
+  // With its workers, which write into the folder.
+  const ended = once(child, 'close');
   const url = `http://127.0.0.1:${port}`;
   await ready(child, url);
   return {
@@ -80,8 +83,9 @@ export async function startBalancer(balancer: Balancer, ports: readonly number[]
       around(folder, change(text));
       child.kill('SIGHUP');
     },
-    close: () => {
+    close: async () => {
       child.kill();
+      await ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -53,6 +54,7 @@ describe('the proxies of docs/gateway.md', () => {
     describe(program.name, () => {
       let gateway: TestGateway;
       let proxy: ChildProcess;
+      let ended: Promise<unknown> | undefined;
       let port: number;
       const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
 
@@ -66,10 +68,12 @@ describe('the proxies of docs/gateway.md', () => {
         assert.notEqual(here, written);
         const env = { PATH: process.env.PATH, HOME: folder };
         proxy = spawn(path, around({ folder, port, text: here }), { stdio: ['ignore', 'ignore', 'pipe'], env });
+        ended = once(proxy, 'close');
         await listening(proxy, port);
       });
       after(async () => {
         proxy?.kill();
+        await ended;
         await gateway?.close();
         rmSync(folder, { recursive: true, force: true });
       });

@@ -14,14 +14,10 @@ const ANSWER = '{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}
 /** `svc serve` with less memory or fewer files than usual. */
 describe('a gateway with few resources', () => {
   let harness: ServeHarness;
-  const children: ChildProcess[] = [];
   before(async () => {
     harness = await ServeHarness.start();
   });
-  after(async () => {
-    for (const child of children) child.kill('SIGKILL');
-    await harness.close();
-  });
+  after(() => harness.close());
 
   /** @param program the program and arguments that start Node. */
   async function serve(program: string, ...args: string[]): Promise<{ child: ChildProcess; url: string }> {
@@ -37,7 +33,7 @@ describe('a gateway with few resources', () => {
         SVC_GATEWAY_KEY: KEY,
       },
     });
-    children.push(child);
+    harness.add(child);
     for await (const chunk of child.stdout) {
       const url = /listening on (http\S+)/.exec(String(chunk))?.[1];
       if (url !== undefined) return { child, url };

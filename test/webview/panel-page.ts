@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -127,7 +127,7 @@ function serve(folder: string, strangers: string[]): Server {
       return void response.writeHead(404).end();
     }
     response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
-    createReadStream(file).pipe(response);
+    response.end(readFileSync(file));
   });
 }
 

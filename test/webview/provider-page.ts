@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ function serve(folder: string, words: () => PageDocument['words']) {
     const file = files[pathname] ?? join(folder, normalize(pathname));
     if (pathname === '/' || !existsSync(file)) return void response.writeHead(404).end();
     response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
-    createReadStream(file).pipe(response);
+    response.end(readFileSync(file));
   });
 }
 

@@ -45,8 +45,8 @@ export function threeReplicas({ server, quick }: FleetOptions): Promise<readonly
         },
       ];
     } finally {
-      one.close();
-      three.close();
+      await one.close();
+      await three.close();
     }
   });
 }
@@ -101,7 +101,7 @@ async function restartBehind(balancer: Balancer, state: string, quick: boolean):
       holds: failed.length === 0,
     };
   } finally {
-    running?.close();
+    await running?.close();
     await harness.close();
   }
 }

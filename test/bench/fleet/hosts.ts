@@ -158,7 +158,7 @@ async function measureBalanced(
       },
     ];
   } finally {
-    running.close();
+    await running.close();
   }
 }
 
