@@ -67,7 +67,7 @@ export function GroupTable({ answer, title }: GroupTableProps) {
   );
 }
 
-/** What models without a price cost is not known: of such groups, the spend is known in part, or not at all. */
+/** The cost of models without a price is not known. A group with such models has a lower bound, or no known spend. */
 function formatSpend({ cost, unpriced_requests: unpriced = 0 }: UsageRow): string {
   if (unpriced === 0) return formatUsd(cost);
   return cost === 0 ? t('unknown') : `≥ ${formatUsd(cost)}`;
