@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { COMPILE_CACHE } from '../compile-cache.ts';
+import { endChildWithTests } from '../end-with-tests.ts';
 import { CLI } from '../svc-program.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
@@ -57,6 +58,7 @@ export class ServeHarness {
   add(child: ChildProcess): void {
     this.children.push(child);
     this.#ended.push(once(child, 'close'));
+    endChildWithTests(child, 'SIGKILL');
   }
 
   /** Where the state is. */

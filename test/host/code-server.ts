@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { endWithTests } from '../end-with-tests.ts';
 import { freePort } from './free-port.ts';
 
 /** code-server 4.139.1 is VS Code 1.139.1: workbench, Node extension host, from the npm registry. */
@@ -165,10 +166,10 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  // Signals to the tests do not reach its process group, and a server without its parent keeps a core busy.
-  const endNow = () => endGroup(child);
-  process.once('exit', endNow);
-  child.once('exit', () => process.off('exit', endNow));
+  child.once(
+    'exit',
+    endWithTests(() => endGroup(child)),
+  );
   await listening(child);
   return {
     port,

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
+import { endChildWithTests } from '../end-with-tests.ts';
 import { SHOWN, SHOWN_END } from '../host/failure-report.ts';
 import { groups, ROOT, type Selection, type Suite } from './suites.ts';
 
@@ -92,6 +93,7 @@ export async function run(step: Step, print: (line: string) => void): Promise<Ou
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...step.env, SVC_TEST_COUNTS: counts },
   });
+  endChildWithTests(child, 'SIGTERM');
   const lines: string[] = [];
   const printed = [child.stdout, child.stderr].map(async (stream) => {
     for await (const line of createInterface({ input: stream })) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { endWithTests } from '../../end-with-tests.ts';
 import { freePort } from '../../host/free-port.ts';
 import { POSTGRES, programPath } from '../../host/programs.ts';
 
@@ -76,6 +77,7 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<Po
     // `runuser` stops itself when the server is stopped, and continues the server when it is continued.
     if (name !== 'SIGSTOP') child.kill('SIGCONT');
   };
+  const closed = endWithTests(() => signal('SIGKILL'));
   const kill = async () => {
     if (ended()) return;
     const exit = once(child, 'exit');
@@ -120,6 +122,7 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<Po
     },
     close: async () => {
       await kill();
+      closed();
       await rm(folder, { recursive: true, force: true });
     },
   };
