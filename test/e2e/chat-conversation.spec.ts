@@ -223,9 +223,17 @@ describe('a conversation in the editor', () => {
     await typeInto(frame.locator('.composer textarea'), '');
   });
 
-  it('conversation: a draft that was left for another conversation is there again in the next new one', async () => {
+  it('conversation: drafts that were left in a tab and for another conversation are there again in the next new ones', async () => {
     const frame = await harness.send('To be read again');
     await waitForAnswerEnd(frame);
+    await harness.newConversation();
+    await harness.page.keyboard.type('In a tab');
+    await waitForDraft(frame, 'In a tab');
+    await runCommand(harness.page, 'Svc: Move Conversation to Editor');
+    await waitForDraft(frame, '');
+    await harness.page.locator('.tab', { hasText: 'Chat' }).waitFor();
+    await runCommand(harness.page, 'View: Close Editor');
+    await harness.page.locator('.tab', { hasText: 'Chat' }).waitFor({ state: 'detached' });
     await harness.newConversation();
     await harness.page.keyboard.type('Half a question');
     await waitForDraft(frame, 'Half a question');
@@ -234,12 +242,13 @@ describe('a conversation in the editor', () => {
     await harness.page.keyboard.press('Enter');
     await frame.locator('.message.user', { hasText: 'To be read again' }).waitFor();
     await waitForDraft(frame, '');
-    await harness.newConversation();
-    await waitForDraft(frame, 'Half a question');
-    assert.match(harness.lastBody(), /To be read again/);
-    await harness.page.keyboard.press('Enter');
-    await waitForAnswerEnd(frame);
-    assert.match(harness.lastBody(), /Half a question/);
+    for (const draft of ['Half a question', 'In a tab']) {
+      await harness.newConversation();
+      await waitForDraft(frame, draft);
+      await harness.page.keyboard.press('Enter');
+      await waitForAnswerEnd(frame);
+      assert.match(harness.lastBody(), new RegExp(draft));
+    }
     await harness.newConversation();
     await waitForDraft(frame, '');
   });

@@ -25,8 +25,9 @@ import { managePermissions } from './tools/manage-permissions.ts';
 import { chooseTools } from './tools/tool-picker.ts';
 
 const LAST = 'svc.chat.conversation';
-/** Memento key of the id of the conversation that was left last with a draft before its first message. */
+/** Memento key of the ids of the conversations that were left with a draft before their first message, the last one first. */
 const UNSENT = 'svc.chat.unsent';
+const MAX_UNSENT = 20;
 
 /** Commands that end when the user has closed a list, and leave the focus where it was. */
 const LISTS: ReadonlySet<ChatCommand> = new Set([
@@ -272,11 +273,16 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
     else await this.startNew(surface);
   }
 
-  /** Shows the conversation that was left with a draft before its first message, or else an empty one. */
+  /** Shows the conversation that was left last with a draft before its first message, or else an empty one. */
   async startNew(surface: Surface): Promise<void> {
-    const left = this.#deps.drafts.get<string>(UNSENT);
-    const waits = left !== undefined && (await this.conversations.isUnsent(left));
-    await this.show(surface, waits ? left : undefined);
+    for (const id of this.#unsent()) {
+      if (await this.conversations.isUnsent(id)) return this.show(surface, id);
+    }
+    await this.show(surface);
+  }
+
+  #unsent(): readonly string[] {
+    return [this.#deps.drafts.get<string | readonly string[]>(UNSENT, [])].flat();
   }
 
   /** Shows a conversation in a surface. @param id absent: a new conversation. */
@@ -415,8 +421,11 @@ export class ChatView implements SurfaceOwner, vscode.WebviewPanelSerializer, vs
   }
 
   #leave(conversation: OpenConversation): void {
-    if (isNew(conversation) && !isEmptyDraft(conversation.draft))
-      void this.#deps.drafts.update(UNSENT, conversation.session.id);
+    if (isNew(conversation) && !isEmptyDraft(conversation.draft)) {
+      const { id } = conversation.session;
+      const ids = [id, ...this.#unsent().filter((each) => each !== id)];
+      void this.#deps.drafts.update(UNSENT, ids.slice(0, MAX_UNSENT));
+    }
     this.conversations.release(conversation);
   }
 
