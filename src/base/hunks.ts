@@ -7,18 +7,15 @@ export interface Hunk {
   readonly after: readonly string[];
 }
 
-interface DiffLimits {
-  readonly maxEditLength: number;
-  /** Milliseconds. */
-  readonly timeout?: number;
-}
+/**
+ * The minimal diff takes quadratic time, and one with more differences is not useful. With this limit, it takes a fifth of a
+ * second at most. A limit in milliseconds would give other results on a busy machine.
+ */
+export const MAX_DIFFERENCES = 1500;
 
-/** The minimal diff takes quadratic time, and one with more differences is not useful. */
-const LIMITS: DiffLimits = { maxEditLength: 1500, timeout: 250 };
-
-/** The hunks that turn some items into others, in their order. Undefined: there are more differences than the limits allow. */
-export function findHunks(before: string[], after: string[], limits = LIMITS): Hunk[] | undefined {
-  const changes = diffArrays(before, after, limits);
+/** The hunks that turn some items into others, in their order. Undefined: there are more differences than the limit allows. */
+export function findHunks(before: string[], after: string[], maxEditLength = MAX_DIFFERENCES): Hunk[] | undefined {
+  const changes = diffArrays(before, after, { maxEditLength });
   if (changes === undefined) return undefined;
   const hunks: { from: number; before: string[]; after: string[] }[] = [];
   let at = 0;

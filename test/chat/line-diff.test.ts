@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import * as fc from 'fast-check';
+import { textChange } from '../../src/chat/tools/file-change.ts';
 import { applyHunks, lineDiff } from '../../src/chat/tools/line-diff.ts';
 
 describe('lineDiff', () => {
@@ -24,6 +26,20 @@ describe('lineDiff', () => {
         assert.equal(changed, a.length + b.length - 2 * common(a, b));
       }),
     );
+  });
+
+  it('lineDiff and file changes: are the same on a machine that is so busy that seconds pass meanwhile', () => {
+    const before = Array.from({ length: 50 }, (_, line) => `line ${line}`).join('\n');
+    const after = before.replaceAll('7', 'seven');
+    const both = () => [lineDiff(before, after), textChange('a.txt', before, after)];
+    const usual = both();
+    let now = Date.now();
+    const clock = mock.method(Date, 'now', () => (now += 1_000));
+    try {
+      assert.deepEqual(both(), usual);
+    } finally {
+      clock.mock.restore();
+    }
   });
 
   it('lineDiff: each change can be applied alone', () => {

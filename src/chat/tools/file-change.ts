@@ -1,4 +1,5 @@
 import { structuredPatch } from 'diff';
+import { MAX_DIFFERENCES } from '../../base/hunks.ts';
 import type { DiffHunk, FileChange } from '../message-parts.ts';
 
 /** A change with the whole texts, for the diff editor. They exist only while the call waits or runs. */
@@ -11,7 +12,7 @@ export interface PreparedChange {
 
 const CONTEXT = 3;
 /** With more differences, the whole text becomes one hunk: the minimal diff takes quadratic time. */
-const LIMITS = { context: CONTEXT, maxEditLength: 1500, timeout: 250 };
+const LIMITS = { context: CONTEXT, maxEditLength: MAX_DIFFERENCES };
 /** Maximum number of lines that are stored and shown for a change. */
 const MAX_LINES = 3000;
 

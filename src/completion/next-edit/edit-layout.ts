@@ -193,7 +193,7 @@ interface Place {
 function changedPlaces(before: string, after: string): readonly Place[] | undefined {
   if (before.length + after.length > MAX_COMPARED) return undefined;
   const words = before.match(WORD) ?? [];
-  const hunks = findHunks(words, after.match(WORD) ?? [], { maxEditLength: MAX_DIFFERENCES });
+  const hunks = findHunks(words, after.match(WORD) ?? [], MAX_DIFFERENCES);
   const places: Place[] = [];
   const widthOf = (some: readonly string[]) => some.reduce((sum, { length }) => sum + length, 0);
   for (const hunk of hunks ?? []) {
