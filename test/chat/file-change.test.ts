@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { structuredPatch } from 'diff';
+import * as fc from 'fast-check';
 import { patchSchema } from '../../src/chat/history/transcript-schema.ts';
 import { renameChange, sameChange, saveEffect, textChange } from '../../src/chat/tools/file-change.ts';
 
@@ -17,6 +19,20 @@ describe('file changes as values', () => {
         ],
       },
     ]);
+  });
+
+  it('textChange: its hunks are those of the library for the same texts', () => {
+    const lines = fc.array(fc.constantFrom('a', 'b', '', '1', '\\ No newline', '+'), { maxLength: 20 });
+    fc.assert(
+      fc.property(lines, lines, (one, other) => {
+        const [before, after] = [one.join('\n'), other.join('\n')];
+        const { hunks } = structuredPatch('', '', before, after, undefined, undefined, { context: 3 });
+        assert.deepEqual(
+          textChange('a', before, after).change.hunks,
+          hunks.map(({ oldStart, newStart, lines }) => ({ oldStart, newStart, lines })),
+        );
+      }),
+    );
   });
 
   it('textChange: line ends of Windows are not part of the lines', () => {

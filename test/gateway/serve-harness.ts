@@ -26,7 +26,7 @@ export class ServeHarness {
   readonly upstream: Upstream;
   /** The gateways that were started, also those that do not listen yet. */
   readonly children: ChildProcess[] = [];
-  /** With their workers: these have the same standard output, and write their files until they notice that they are alone. */
+  /** With their workers: these have the same standard output, and write files until they notice that the gateway has ended. */
   readonly #ended: Promise<unknown>[] = [];
   /** Arguments of Node for the next gateways. */
   nodeArgs: readonly string[] = [];

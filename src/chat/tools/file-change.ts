@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { MAX_DIFFERENCES } from '../../base/hunks.ts';
+import { itemNumbers, MAX_DIFFERENCES } from '../../base/hunks.ts';
 import type { DiffHunk, FileChange } from '../message-parts.ts';
 
 /** A change with the whole texts, for the diff editor. They exist only while the call waits or runs. */
@@ -92,8 +92,21 @@ export function plainLineEnds(text: string): string {
 }
 
 function diffHunks(before: string, after: string): readonly DiffHunk[] {
-  const patch = structuredPatch('', '', before, after, undefined, undefined, LIMITS);
-  if (patch) return patch.hunks.map(({ oldStart, newStart, lines }) => ({ oldStart, newStart, lines }));
+  const number = itemNumbers();
+  const texts = new Map<string, string>();
+  // An empty line stays: the last one means that the text ends with a line break.
+  const shorten = (line: string) => {
+    const short = line === '' ? '' : String(number(line));
+    texts.set(short, line);
+    return short;
+  };
+  const [old, now] = [before, after].map((text) => text.split('\n').map(shorten).join('\n'));
+  const patch = structuredPatch('', '', old ?? '', now ?? '', undefined, undefined, LIMITS);
+  // `\ No newline at end of file` is no line of a text.
+  const restore = (line: string) => (line.startsWith('\\') ? line : line.slice(0, 1) + texts.get(line.slice(1)));
+  if (patch) {
+    return patch.hunks.map(({ oldStart, newStart, lines }) => ({ oldStart, newStart, lines: lines.map(restore) }));
+  }
   return [{ oldStart: 1, newStart: 1, lines: [...signedLines('-', before), ...signedLines('+', after)] }];
 }
 
