@@ -6,12 +6,14 @@ import type { Page } from 'playwright-core';
 import { waitUntil } from '../host/wait-until.ts';
 import { actUntil, clickRow, findNotification, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
+import { startStory } from './story.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 describe('local models from zero', () => {
   let folder: string;
   let harness: VSCodeHarness;
   let page: Page;
+  const step = startStory();
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-ollama-'));
@@ -46,21 +48,24 @@ describe('local models from zero', () => {
     while (!(await clickRow(page, found)));
   }
 
-  it('local models: after an installation the models are set up when its command has ended; the plan leads to an address', async () => {
-    const rows = page.locator('.quick-input-list .monaco-list-row');
-    await openList('Set up Svc', 'Use a model on this machine…');
-    await rows.filter({ hasText: 'Install Ollama in the terminal' }).click();
-    await waitUntil('the installer to run', () => existsSync(join(folder, 'ollama')), Boolean);
-    assert.equal(await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).count(), 0);
-    writeFileSync(join(folder, 'go'), '');
-    await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
-    await page.locator('.quick-input-titlebar [aria-label="Enter an address…"]').click();
-    // The form takes the focus, which closes a list.
-    await page.frameLocator('iframe.webview').frameLocator('#active-frame').locator('#name:focus').waitFor();
-    assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
-  });
+  step(
+    'local models: after an installation the models are set up when its command has ended; the plan leads to an address',
+    async () => {
+      const rows = page.locator('.quick-input-list .monaco-list-row');
+      await openList('Set up Svc', 'Use a model on this machine…');
+      await rows.filter({ hasText: 'Install Ollama in the terminal' }).click();
+      await waitUntil('the installer to run', () => existsSync(join(folder, 'ollama')), Boolean);
+      assert.equal(await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).count(), 0);
+      writeFileSync(join(folder, 'go'), '');
+      await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
+      await page.locator('.quick-input-titlebar [aria-label="Enter an address…"]').click();
+      // The form takes the focus, which closes a list.
+      await page.frameLocator('iframe.webview').frameLocator('#active-frame').locator('#name:focus').waitFor();
+      assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
+    },
+  );
 
-  it('local models: a program that is installed elsewhere is offered, without leaving the list', async () => {
+  step('local models: a program that is installed elsewhere is offered, without leaving the list', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     renameSync(join(folder, 'ollama'), join(folder, 'hidden'));
     await openList('Set up Svc', 'Use a model on this machine…');
@@ -72,43 +77,46 @@ describe('local models from zero', () => {
     await rows.first().waitFor({ state: 'hidden' });
   });
 
-  it('local models: from no configuration to the first completion in three clicks, with the exact commands before', async () => {
-    const rows = page.locator('.quick-input-list .monaco-list-row');
-    await openList('Set up Svc', 'Use a model on this machine…');
-    await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
-    await screenshot(page, 'local-setup');
-    const shown = await rows.allInnerTexts();
-    const commands = shown.map((text) => text.split('\n').at(-1)?.trim() ?? '');
-    assert.match(shown[0] ?? '', /Start Ollama/);
-    assert.match(
-      commands[0] ?? '',
-      /^OLLAMA_CONTEXT_LENGTH=\d+ OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 .*ollama serve$/,
-    );
-    assert.match(shown[1] ?? '', /Completions: Qwen2\.5-Coder [\d.]+B.*[\d.]+ GB, license Apache 2\.0/s);
-    assert.match(commands[1] ?? '', /^ollama pull qwen2\.5-coder:[\d.]+b-base$/);
-    assert.match(shown[2] ?? '', /Next edits: Sweep Next-Edit/);
-    assert.equal(existsSync(join(folder, 'pid')), false, 'something was started without a click');
-    await page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
-    await showsGhost(page, 'sum / numbers.length;');
-    await screenshot(page, 'local-setup-first-completion');
-    await page.keyboard.press('Tab');
-    assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
-    await page.locator('.view-line', { hasText: 'return sum / numbers.length;' }).waitFor();
-    const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
-    const models = commands.slice(1).map((command) => command.replace('ollama pull ', ''));
-    const written = await waitUntil(
-      'each model to be in svc.jsonc',
-      () => (existsSync(file) ? readFileSync(file, 'utf8') : ''),
-      (text) => models.every((model) => text.includes(`ollama/${model}`)),
-    );
-    assert.match(written, /"completionModel": "ollama\/qwen2\.5-coder/);
-    assert.match(written, /"nextEditModel": "ollama\/hf\.co\/sweepai/);
-    await findNotification(page, 'Ollama is set up');
-    await screenshot(page, 'local-setup-end');
-    assert.doesNotMatch(written, /num_ctx/);
-  });
+  step(
+    'local models: from no configuration to the first completion in three clicks, with the exact commands before',
+    async () => {
+      const rows = page.locator('.quick-input-list .monaco-list-row');
+      await openList('Set up Svc', 'Use a model on this machine…');
+      await rows.filter({ hasText: 'Completions: Qwen2.5-Coder' }).waitFor();
+      await screenshot(page, 'local-setup');
+      const shown = await rows.allInnerTexts();
+      const commands = shown.map((text) => text.split('\n').at(-1)?.trim() ?? '');
+      assert.match(shown[0] ?? '', /Start Ollama/);
+      assert.match(
+        commands[0] ?? '',
+        /^OLLAMA_CONTEXT_LENGTH=\d+ OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 .*ollama serve$/,
+      );
+      assert.match(shown[1] ?? '', /Completions: Qwen2\.5-Coder [\d.]+B.*[\d.]+ GB, license Apache 2\.0/s);
+      assert.match(commands[1] ?? '', /^ollama pull qwen2\.5-coder:[\d.]+b-base$/);
+      assert.match(shown[2] ?? '', /Next edits: Sweep Next-Edit/);
+      assert.equal(existsSync(join(folder, 'pid')), false, 'something was started without a click');
+      await page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
+      await showsGhost(page, 'sum / numbers.length;');
+      await screenshot(page, 'local-setup-first-completion');
+      await page.keyboard.press('Tab');
+      assert.equal(existsSync(join(folder, 'foreign')), false, 'a program of the repository ran');
+      await page.locator('.view-line', { hasText: 'return sum / numbers.length;' }).waitFor();
+      const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
+      const models = commands.slice(1).map((command) => command.replace('ollama pull ', ''));
+      const written = await waitUntil(
+        'each model to be in svc.jsonc',
+        () => (existsSync(file) ? readFileSync(file, 'utf8') : ''),
+        (text) => models.every((model) => text.includes(`ollama/${model}`)),
+      );
+      assert.match(written, /"completionModel": "ollama\/qwen2\.5-coder/);
+      assert.match(written, /"nextEditModel": "ollama\/hf\.co\/sweepai/);
+      await findNotification(page, 'Ollama is set up');
+      await screenshot(page, 'local-setup-end');
+      assert.doesNotMatch(written, /num_ctx/);
+    },
+  );
 
-  it('local models: a server that is used gets a window for an agent', async () => {
+  step('local models: a server that is used gets a window for an agent', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     const open = () => page.locator('.statusbar-item', { hasText: /^\s*Svc$/ }).click();
@@ -126,7 +134,7 @@ describe('local models from zero', () => {
     await chat.locator('.composer textarea:focus').waitFor();
   });
 
-  it('local models: for a server that runs already, its models get a window', async () => {
+  step('local models: for a server that runs already, its models get a window', async () => {
     const rows = page.locator('.quick-input-list .monaco-list-row');
     const file = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
     writeFileSync(file, '{}');

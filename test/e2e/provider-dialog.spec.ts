@@ -15,6 +15,7 @@ import {
 } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { waitForCaret } from './chat-harness.ts';
+import { startStory } from './story.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-typed-by-hand-0123456789';
@@ -26,6 +27,7 @@ describe('provider dialog', () => {
   let config: string;
   /** Holds an answer back until it is called. */
   let release: (() => void) | undefined;
+  const step = startStory();
 
   before(async () => {
     upstream = await startUpstream(answer);
@@ -124,7 +126,7 @@ describe('provider dialog', () => {
     await closed(frame);
   }
 
-  it('provider dialog: can be filled, tested and saved with the keyboard', async () => {
+  step('provider dialog: can be filled, tested and saved with the keyboard', async () => {
     const frame = await open();
     await page.keyboard.type('Ácme Models');
     assert.equal(await frame.locator('#id').inputValue(), 'acme-models');
@@ -192,7 +194,7 @@ describe('provider dialog', () => {
     assert.ok(!text.includes(KEY), 'the key is in the file');
   });
 
-  it('provider dialog: saved models are available immediately', async () => {
+  step('provider dialog: saved models are available immediately', async () => {
     await list('Svc: Choose Chat Model', 'By Hand');
     await page.keyboard.press('Enter');
     await list('Svc: Choose Chat Model', 'By Hand');
@@ -200,7 +202,7 @@ describe('provider dialog', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('provider dialog: edits keep comments, and the page never contains the stored key', async () => {
+  step('provider dialog: edits keep comments, and the page never contains the stored key', async () => {
     const written = readFileSync(config, 'utf8')
       .replace('"hand": {', '// picked by hand\n        "hand": {\n          "limit": { "context": 9000 }, // tokens')
       .replace('"provider"', '// all of mine\n  "provider"');
@@ -219,7 +221,7 @@ describe('provider dialog', () => {
     assert.equal(readFileSync(config, 'utf8'), written.replace('Ácme Models', 'Acme'));
   });
 
-  it('provider dialog: a stored key is not used for another address', async () => {
+  step('provider dialog: a stored key is not used for another address', async () => {
     await list('Svc: Edit Provider', 'acme');
     await page.keyboard.press('Enter');
     const frame = await webviewFrame(page, '#delete');
@@ -279,7 +281,7 @@ describe('provider dialog', () => {
     await cancel(again);
   });
 
-  it('provider dialog: deletes after confirmation', async () => {
+  step('provider dialog: deletes after confirmation', async () => {
     await list('Svc: Delete Provider', 'acme');
     await page.keyboard.press('Enter');
     const question = page.locator('.monaco-dialog-box');

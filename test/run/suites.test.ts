@@ -38,6 +38,8 @@ describe('npm test', () => {
     const title = 'npm test: each test file is in';
     assert.deepEqual(found([title]), [['suites without servers', ['test/run/suites.test.ts'], title]]);
     assert.deepEqual(found([], title), [['suites without servers', ['test/run/suites.test.ts'], title]]);
+    const step = 'provider dialog: a stored key is not';
+    assert.deepEqual(found([step]), [['end to end', ['test/e2e/provider-dialog.spec.ts'], step]]);
     assert.deepEqual(found(['no file and no title has this text'.toUpperCase()]), []);
   });
 

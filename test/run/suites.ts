@@ -166,7 +166,7 @@ export function select(patterns: readonly string[], grep?: string): readonly Sel
 
 /** Titles of the groups and tests in a file, as they are written in the source. */
 function titles(file: string): readonly string[] {
-  return titlesAfter(file, /\b(?:describe|it)/);
+  return titlesAfter(file, /\b(?:describe|it|step)/);
 }
 
 /** Titles of the groups that are in no other one. */
