@@ -154,6 +154,9 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     '--extensions-dir',
     extensionsDir,
     '--disable-telemetry',
+    // As in `openWorkbench`: both ends are on this machine.
+    '--vscode-option',
+    'disable-websocket-compression',
     '--disable-update-check',
     ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(options.testDriver === false ? [] : ['--vscode-option', 'enable-smoke-test-driver']),
