@@ -173,10 +173,39 @@ describe('quick fixes as next edits', () => {
     };
     assert.deepEqual(await find(editor), ['Import it'], 'the same edit');
     assert.equal(times, 0, 'nothing has changed');
-    await type(editor, ' more');
-    report(editor, [0, 0], [0, 12]);
+  });
+
+  it('quick fixes: are found again after another key in the line, which ends an offer, and not for errors of other lines', async () => {
+    const editor = await open('mean\nwrong');
+    editor.selection = new vscode.Selection(0, 4, 0, 4);
+    await type(editor, '(1, 2)');
+    report(editor, [0, 0], [1, 0]);
     assert.deepEqual(await find(editor), ['Import it']);
-    assert.equal(times, 1, 'not for the error of the edit before');
+    let times = 0;
+    asked = () => {
+      times += 1;
+      return undefined;
+    };
+    await type(editor, ';');
+    assert.deepEqual(await find(editor), ['Import it']);
+    assert.equal(times, 1);
+  });
+
+  it('quick fixes: are requested again when the cursor moves after a request for them failed', async () => {
+    const editor = await open('mean');
+    await type(editor, '(1, 2)');
+    report(editor, [0, 0]);
+    const others: vscode.Disposable[] = [];
+    const provider = { provideCodeActions: () => [] };
+    asked = (token) => {
+      if (others.length >= 5) return undefined;
+      others.push(vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, provider));
+      return until(token.onCancellationRequested, () => token.isCancellationRequested);
+    };
+    assert.deepEqual(await find(editor), []);
+    assert.equal(others.length, 5);
+    assert.deepEqual(await find(editor), ['Import it']);
+    vscode.Disposable.from(...others).dispose();
   });
 
   it('quick fixes: are found although errors of removed lines are still reported', async () => {

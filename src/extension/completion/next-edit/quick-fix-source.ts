@@ -14,7 +14,7 @@ const MAX_TRIES = 5;
 
 type Found = Omit<NextEdit, 'id' | 'following'>;
 
-/** The errors of a document before its changes. */
+/** The errors of a document before its changes, without those of the changed lines. */
 interface ErrorsBefore {
   readonly errors: ReadonlySet<string>;
   /** What a search has found after the changes. The next change begins anew. */
@@ -33,8 +33,9 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
         const uri = document.uri.toString();
         const known = this.#before.get(uri);
         if (contentChanges.length === 0 || (known !== undefined && known.found === undefined)) return;
-        const errors = new Set(errorsOf(document).map((error) => describe(document, error)));
-        this.#before.set(uri, { errors });
+        // One whose fix was offered goes with the next key of the line, and its error has to be found again.
+        const others = errorsOf(document).filter(({ range }) => !contentChanges.some((change) => isIn(change, range)));
+        this.#before.set(uri, { errors: new Set(others.map((error) => describe(document, error))) });
       }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#before.delete(uri.toString())),
     );
@@ -57,12 +58,15 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
     if (signal.aborted) return [];
     const caused = findCaused().slice(0, MAX_ERRORS);
     const found: Found[] = [];
+    let failed = false;
     for (const error of caused) {
-      const fix = await preferredFix(document, error).catch(() => undefined);
+      const fix = await preferredFix(document, error).catch(() => {
+        failed = true;
+      });
       if (signal.aborted || document.version !== version) return [];
       if (fix && !found.some((each) => JSON.stringify(each) === JSON.stringify(fix))) found.push(fix);
     }
-    before.found = found;
+    if (!failed) before.found = found;
     return found;
   }
 }
@@ -72,6 +76,10 @@ function errorsOf({ uri, lineCount }: vscode.TextDocument): readonly vscode.Diag
   return vscode.languages
     .getDiagnostics(uri)
     .filter(({ severity, range }) => severity === vscode.DiagnosticSeverity.Error && range.start.line < lineCount);
+}
+
+function isIn({ range, text }: vscode.TextDocumentContentChangeEvent, { start }: vscode.Range): boolean {
+  return start.line >= range.start.line && start.line < range.start.line + text.split('\n').length;
 }
 
 /** The same before and after lines above were added. */
