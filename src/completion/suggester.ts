@@ -29,6 +29,8 @@ export interface SuggesterDeps extends CompletionSenderDeps {
   readonly model: (languageId: string) => CompletionModel | undefined;
   /** The model of next edits, for which context is gathered too. */
   readonly editModel?: () => CompletionModel | undefined;
+  /** See `NextEdits.restores`. */
+  readonly restores?: (document: SuggestRequest['document'], position: Position, text: string) => boolean;
   /** Opens a connection: the previous one has probably been closed, and a request is likely. */
   readonly warm?: (model: CompletionModel) => void;
   readonly clock?: Clock;
@@ -374,7 +376,9 @@ export class Suggester {
   }
 
   #lookUp(view: CaretView): CacheLookup {
-    return lookUpCache(view, { cache: this.#cache, dismissals: this.#dismissals }, this.#display.answer);
+    const { document, position } = view;
+    const restores = (text: string) => this.#deps.restores?.(document, position, text) === true;
+    return lookUpCache(view, { cache: this.#cache, dismissals: this.#dismissals, restores }, this.#display.answer);
   }
 
   /** True if a request may be sent or waited for, as far as can be decided synchronously. */

@@ -500,6 +500,44 @@ describe('what is not requested or offered', () => {
     });
   }
 
+  describe('a suggestion of what the user has just deleted', () => {
+    const CALL = 'send(order.id|)\n';
+    const deleted = (answers: (asked: number) => readonly string[]) => {
+      const editor = new EditorHarness(CALL, { restores: (_document, _position, text) => '.id'.includes(text) });
+      editor.answers = () => answers(editor.requests.length);
+      return editor;
+    };
+
+    it('suggestion: restores nothing that the user has just deleted, until it is requested', async () => {
+      const editor = deleted(() => ['.id']);
+      editor.edit('', { deleted: 3 });
+      await editor.clock.pass(3_000);
+      editor.requestSuggestion();
+      await editor.clock.pass(3_000);
+      assert.equal(editor.ghost, undefined);
+      assert.equal(editor.requests.length, 1);
+      editor.requestSuggestion({ trigger: 'invoke' });
+      await editor.clock.pass(3_000);
+      assert.equal(editor.ghost, '.id');
+    });
+
+    it('suggestion: of other text is offered after a deletion, also if it begins like the deleted text', async () => {
+      const editor = deleted(() => ['.i', 'tems']);
+      await editor.backspace(3);
+      await editor.clock.pass(3_000);
+      assert.equal(editor.ghost, '.items');
+    });
+
+    it('suggestion: what was on screen before the deletion stays', async () => {
+      const editor = new EditorHarness('a = order|\n', { restores: () => true });
+      editor.answers = () => ['.id'];
+      editor.requestSuggestion({ trigger: 'invoke' });
+      await editor.clock.pass(3_000);
+      editor.edit('', { deleted: 1 });
+      assert.equal(editor.ghost, 'r.id');
+    });
+  });
+
   it('suggestion: another idea is offered where one was accepted and deleted', async () => {
     const editor = new EditorHarness('const sum = |\n');
     editor.answers = () => [editor.requests.length === 1 ? 'first + second;' : 'total;'];

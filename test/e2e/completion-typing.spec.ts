@@ -210,6 +210,22 @@ describe('completions in the editor', () => {
       assert.equal(at.completionRequests().length, before);
     });
 
+    it('ghost text: does not give back what was just deleted, so that Tab indents, until it is requested', async () => {
+      await at.edit('deleted-line.ts', 'function f(a: number) {\n  return a * 2;');
+      at.answer = ['return a * 2;'];
+      const asked = at.completionRequests().length;
+      await at.page.keyboard.press('Shift+Home');
+      const seen = await at.watch();
+      await at.page.keyboard.press('Backspace');
+      while (at.completionRequests().length === asked) await new Promise(setImmediate);
+      await at.rests();
+      assert.deepEqual(await seen.texts(), ['']);
+      await at.page.keyboard.press('Tab');
+      assert.equal(await at.saved('deleted-line.ts'), 'function f(a: number) {\n    ');
+      await runCommand(at.page, 'Svc: Trigger Completion');
+      await at.shows('return a * 2;');
+    });
+
     it('ghost text: is accepted by word, by line and as a whole', async () => {
       at.answer = ['alpha beta gamma;\nconst next = delta;\nconst last = epsilon;'];
       await at.edit('parts.ts', 'const first = ');

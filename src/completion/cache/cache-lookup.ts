@@ -23,10 +23,17 @@ export interface CacheLookup {
   readonly settled: boolean;
 }
 
+interface Memory {
+  readonly cache: SuggestionCache;
+  readonly dismissals: Dismissals;
+  /** Whether a suggestion is a part of what the user has just deleted. */
+  readonly restores: (text: string) => boolean;
+}
+
 /** Finds the cached answers for a caret: the suggestion on screen (`current`) first, then the newest. */
 export function lookUpCache(
   { document, position, model, request }: CaretView,
-  memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
+  memory: Memory,
   current: CachedAnswer | undefined,
 ): CacheLookup {
   const shown: DisplayedSuggestion[] = [];
@@ -53,7 +60,10 @@ export function lookUpCache(
     else {
       around ??= surroundings(document, position);
       const fitted = fit(match, around, position);
-      if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
+      const unwanted = fitted !== undefined && !invoked && answer !== current && memory.restores(fitted.text);
+      if (unwanted && !answer.done) awaited.push(answer);
+      else if (unwanted) settled = true;
+      else if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
         shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
       } else if (!answer.done) awaited.push(answer);
       else if (match.kind === 'indented' || match.rest === answer.text || match.rest !== '') settled = true;

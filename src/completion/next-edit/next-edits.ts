@@ -1,5 +1,5 @@
 import { Emitter } from '../../base/emitter.ts';
-import { endOfText } from '../../base/text-change.ts';
+import { comparePositions, endOfText } from '../../base/text-change.ts';
 import { type Clock, delay, systemClock } from '../document/clock.ts';
 import type { CompletionSettings } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
@@ -13,6 +13,7 @@ import { type Basis, EditChain } from './edit-chain.ts';
 import { type FoundEdit, isApplicable } from './edit-checks.ts';
 import { EditRate } from './edit-rate.ts';
 import { EditTracker } from './edit-tracker.ts';
+import { removes } from './model/edit-filters.ts';
 import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts';
 import { recentEdit } from './model/recent-edits.ts';
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
@@ -89,6 +90,8 @@ export class NextEdits implements NextEditEngine {
   /** After undo, redo or an Escape that found no edit, until the next change. */
   #silent = false;
   #ignored = 0;
+  /** Where the last change deleted text, if it did nothing else. */
+  #deletedAt: { readonly uri: string; readonly position: Position } | undefined;
   /** Where the user accepted the last edit, until it is undone. */
   #lastAccepted: string | undefined;
   #lastChange = Number.NEGATIVE_INFINITY;
@@ -155,9 +158,20 @@ export class NextEdits implements NextEditEngine {
     return [...diffs, ...others.slice(0, SNIPPETS)];
   }
 
+  /** Whether the last change was a deletion at this position, and the text is a part of what the user has removed. */
+  restores({ uri }: DocumentText, position: Position, text: string): boolean {
+    const deleted = this.#deletedAt;
+    if (deleted?.uri !== uri || comparePositions(deleted.position, position) !== 0) return false;
+    const edit = this.#tracker.history.finished(uri);
+    return edit !== undefined && removes(edit, text);
+  }
+
   documentChanged(change: DocumentChange, document: DocumentText): void {
     if (change.changes.length === 0) return;
     const { uri } = change;
+    const [first] = change.changes;
+    const deleted = change.reason === undefined && change.changes.length === 1 && first?.text === '';
+    this.#deletedAt = deleted ? { uri, position: first.start } : undefined;
     const predicted = this.#isAccepted(change);
     const known = this.#tracker.apply(change, document, { time: this.#clock.now(), predicted }, (each) =>
       this.#follow(uri, each, predicted),

@@ -52,7 +52,7 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
   const reader = own(new EditorProjectReader((uri) => excluded.reason(uri) !== undefined));
   const context = new EditorContext(reader, own(new RecentWork()));
   const editModels = nextEditModels(models, transport);
-  const suggester = own(
+  const suggester: Suggester = own(
     new Suggester({
       model: (languageId) => completionModel(models, configured.current, languageId),
       editModel: () => editModels.model(false),
@@ -63,6 +63,7 @@ export function registerCompletions(deps: CompletionsDeps): vscode.Disposable {
       warm: ({ ref }) => warmUp(models.registry?.find(ref), transport),
       fill: ({ ref }) => fillWith(models, models.registry?.find(ref), transport),
       yieldSlot: (ref) => nextEdits.yieldSlot(ref),
+      restores: (document, position, text) => nextEdits.restores(document, position, text),
     }),
   );
   own(anyEvent(own, models.onDidChange, onDidChangeSettings, excluded.onDidChange)(() => suggester.reconsider()));

@@ -357,4 +357,53 @@ describe('next edits', () => {
     const old = editor.engine.recentEdits('file:///work/a.ts', 0).map(({ path }) => path);
     assert.deepEqual(old, ['later.ts', 'hidden.ts', 'f.ts', 'e.ts']);
   });
+
+  describe('text that the user has just deleted', () => {
+    const CODE = 'send(order.id);\nsend(other.id);\nreturn total;';
+    const at = (editor: NextEditHarness, text: string) =>
+      editor.engine.restores(editor.active.document, editor.position, text);
+    const backspace = async (editor: NextEditHarness, place: string, count: number) => {
+      const { line, character } = editor.active.find(place);
+      editor.moveTo({ line, character: character + place.length });
+      await editor.backspace(count);
+    };
+
+    it('is known at the cursor, as a whole and in part, until the next change', async () => {
+      const editor = new NextEditHarness(CODE);
+      await backspace(editor, 'order.id', 3);
+      for (const text of ['.id', '.i', ' .id\n']) assert.equal(at(editor, text), true, text);
+      for (const text of ['.ids', '.name', '.id, 1']) assert.equal(at(editor, text), false, text);
+      await editor.type('x');
+      assert.equal(at(editor, '.id'), false);
+    });
+
+    it('is known on each line, however fast they follow, and beside another change of the line', async () => {
+      const editor = new NextEditHarness(CODE);
+      await backspace(editor, 'order.id', 3);
+      await backspace(editor, 'other.id', 3);
+      assert.equal(at(editor, '.id'), true);
+      await editor.replace('total', 'sum');
+      await backspace(editor, 'sum;', 1);
+      assert.equal(at(editor, ';'), true);
+      editor.moveTo({ line: 0, character: 3 });
+      assert.equal(at(editor, ';'), false);
+    });
+
+    it('may be several lines', () => {
+      const editor = new NextEditHarness(CODE);
+      editor.change([{ start: { line: 0, character: 4 }, end: { line: 2, character: 13 }, text: '' }]);
+      editor.moveTo({ line: 0, character: 4 });
+      assert.equal(at(editor, '(order.id);\nsend(other.id);'), true);
+    });
+
+    it('is not what was typed a moment before, nor what an undo removed', async () => {
+      const editor = new NextEditHarness('send(order);');
+      editor.moveTo({ line: 0, character: 10 });
+      await editor.type('.id');
+      await editor.backspace(3);
+      assert.equal(at(editor, '.id'), false);
+      editor.change([{ start: { line: 0, character: 4 }, end: { line: 0, character: 12 }, text: '' }], 'undo');
+      assert.equal(at(editor, '(order)'), false);
+    });
+  });
 });

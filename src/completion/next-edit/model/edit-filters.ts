@@ -24,6 +24,11 @@ export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
   });
 }
 
+/** Whether an edit removed a text. White space at its ends does not count. */
+export function removes({ before, after }: HistoryEdit, text: string): boolean {
+  return core(before, after).removed.includes(text.trim());
+}
+
 /** The removed and inserted text, without the text that stays at both ends. */
 function core(old: readonly string[], text: readonly string[]) {
   const change = minimalChange(old.join('\n'), text.join('\n'));

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { CompletionSettings } from '../../../completion/document/completion-settings.ts';
+import type { DocumentText, Position } from '../../../completion/document/document-text.ts';
 import { NextEdits, type NextEditsDeps } from '../../../completion/next-edit/next-edits.ts';
 import type { Snippet } from '../../../completion/prompt/context.ts';
 import type { OpenCircuit } from '../../../completion/request/circuit-breaker.ts';
@@ -42,6 +43,8 @@ export interface NextEditsFeature extends vscode.Disposable {
   rejectGhostText(): boolean;
   /** See `NextEdits.recentEdits`. */
   recentEdits(uri: string, line: number): readonly Snippet[];
+  /** See `NextEdits.restores`. */
+  restores(document: DocumentText, position: Position, text: string): boolean;
   /** See `NextEdits.yieldSlot`. */
   yieldSlot(ref: string): void;
   /** See `NextEdits.serverChanged`. */
@@ -113,6 +116,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
       return true;
     },
     recentEdits: (uri, line) => engine.recentEdits(uri, line),
+    restores: (document, position, text) => engine.restores(document, position, text),
     yieldSlot: (ref) => engine.yieldSlot(ref),
     serverChanged: () => engine.serverChanged(),
     lastRequest: () => engine.lastRequest,
