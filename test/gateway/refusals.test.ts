@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
+import { objectOrEmpty } from '../../src/base/json.ts';
 import { chatRequest, readError } from './chat-request.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
@@ -121,6 +125,25 @@ describe('rejected requests', () => {
     assert.equal(response.headers.get('allow'), 'POST');
     assert.equal((await readError(response)).type, 'error');
   });
+
+  for (const [what, headers] of [
+    [
+      'a client',
+      { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'x' },
+    ],
+    ['a proxy that does not forward “Upgrade”', { 'sec-websocket-version': '13', 'sec-websocket-key': 'x' }],
+  ] as const) {
+    it(`rejected request: a WebSocket of ${what} is told to use HTTP, so that Codex does not try it again`, async () => {
+      const sent = request(`${gateway.url}/v1/responses`, { headers });
+      sent.end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      assert.equal(response.statusCode, 426);
+      assert.equal(response.headers.allow, 'POST');
+      const { error_type, message } = objectOrEmpty(await json(response));
+      assert.equal(error_type, 'method_not_allowed');
+      assert.match(String(message), /no WebSocket.*POST/);
+    });
+  }
 
   it('rejected request: a compressed body is refused as such', async () => {
     const text = gzipSync(JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }));

@@ -51,7 +51,7 @@ export class Router {
     }
   }
 
-  /** @throws SvcError 404 invalid_path, 405 method_not_allowed. */
+  /** @throws SvcError 404 invalid_path, 405 method_not_allowed (426 for a WebSocket). */
   find(context: RequestContext): FoundRoute | Promise<FoundRoute> {
     const { path } = context;
     const method = context.request.method ?? 'GET';
@@ -67,6 +67,13 @@ export class Router {
     const allowed = others.map(({ route }) => route.method).join(', ');
     context.format = other.route.format;
     context.addHeaders({ allow: allowed });
+    if (wantsWebSocket(context)) {
+      throw new SvcError({
+        errorType: 'method_not_allowed',
+        status: 426,
+        message: `The gateway has no WebSocket. ${path} takes ${allowed}, and streams its answer as server-sent events.`,
+      });
+    }
     throw new SvcError({
       errorType: 'method_not_allowed',
       message: `${path} takes ${allowed}, not ${method.slice(0, 20)}.`,
@@ -84,6 +91,14 @@ export class Router {
     }
     return undefined;
   }
+}
+
+/**
+ * Codex tries a WebSocket first: after 426 it sends the request as POST at once, after another status only when it has
+ * tried five times (openai/codex#43353, #19821). Not all proxies forward `Upgrade`.
+ */
+function wantsWebSocket({ request: { headers } }: RequestContext): boolean {
+  return /^websocket$/i.test(headers.upgrade ?? '') || headers['sec-websocket-key'] !== undefined;
 }
 
 async function findLazily({ prefix, load }: LazyRoutes, context: RequestContext): Promise<FoundRoute> {
