@@ -28,6 +28,14 @@ export const AGENTS: readonly Agent[] = [
   codex('a model that it knows (custom apply_patch, tool_search, web_search)', 'gpt-5.5', tools.codex),
   codex('a model with additional_tools and custom tools in namespaces', 'gpt-6.1-sol', tools.codexScripted),
   codex('a model that it does not know (namespaces, web_search)', 'm', tools.codexUnknown),
+  {
+    title: 'Codex with its own provider, which tries a WebSocket first',
+    toolbox: tools.codex,
+    model: 'gpt-5.5',
+    programs: ({ url, model, workspace }) => [
+      runCodex(workspace, [`model = "${model}"`, `openai_base_url = "${url}/v1"`], { CODEX_API_KEY: KEY }),
+    ],
+  },
   claudeCode('adaptive thinking', 'claude-opus-4-6'),
   claudeCode('a thinking budget', 'claude-sonnet-4-5'),
   claudeCode('thinking turned off', 'claude-sonnet-4-5', { MAX_THINKING_TOKENS: '0' }),
@@ -80,11 +88,15 @@ function codex(what: string, model: string, toolbox: tools.MakeToolbox): Agent {
     programs: ({ url, model: name, workspace }) => {
       const provider = ['name = "Svc"', `base_url = "${url}/v1"`, 'env_key = "SVC_KEY"', 'wire_api = "responses"'];
       const lines = [`model = "${name}"`, 'model_provider = "svc"', '[model_providers.svc]', ...provider];
-      write(path.join(workspace.home, '.codex', 'config.toml'), lines.join('\n'));
-      const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK.prompt];
-      return [{ file: inClient('codex', '.bin', 'codex'), args, env: { SVC_KEY: KEY } }];
+      return [runCodex(workspace, lines, { SVC_KEY: KEY })];
     },
   };
+}
+
+function runCodex(workspace: Workspace, config: readonly string[], env: Readonly<Record<string, string>>): Program {
+  write(path.join(workspace.home, '.codex', 'config.toml'), config.join('\n'));
+  const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK.prompt];
+  return { file: inClient('codex', '.bin', 'codex'), args, env };
 }
 
 /** The program is in a package for the platform; the main package has a link that an install script would set. */
