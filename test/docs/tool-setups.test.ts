@@ -101,6 +101,22 @@ const REQUESTS: Readonly<Record<string, (place: Place) => ToolRequest>> = {
     };
     return { base: at(svc, 'api_url'), model: name, key: place.key, sends: { path: '/chat/completions', body } };
   },
+  // gabrii/Cursor-Azure-GPT-5#69: the body of Responses at the address of Chat Completions. Its servers need a public address.
+  Cursor: (place) => {
+    const [model, address = ''] = documentedCode('Cursor', place);
+    const body = {
+      input: [
+        { role: 'system', content: 'You are a coding assistant.' },
+        { role: 'user', content: [{ type: 'input_text', text: 'Hello' }] },
+      ],
+      stream: true,
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      tools: [{ type: 'function', name: 'read_file', parameters: { type: 'object', properties: {} } }],
+    };
+    const base = place.url + new URL(address).pathname;
+    return { base, model, key: place.key, sends: { path: '/chat/completions', body } };
+  },
   // aider/models.py and litellm's `openai/`: the prefix is removed, the rest is the name.
   aider: (place) => {
     const { OPENAI_API_BASE, OPENAI_API_KEY } = documentedVariables('aider', place);

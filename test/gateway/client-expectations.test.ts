@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { objectOrEmpty } from '../../src/base/json.ts';
 import { CONTEXT_ERRORS } from '../upstream/error-bodies.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { UPSTREAMS } from './many-providers.ts';
@@ -176,6 +177,59 @@ describe('what clients expect of the gateway', () => {
         const { input_tokens } = await openai.responses.inputTokens.count({ model: `${up}/m`, input });
         assert.ok(input_tokens >= 2_600 && input_tokens < 2_700, String(input_tokens));
       }
+    });
+  });
+
+  describe('a Responses request to /chat/completions, as Cursor sends it', () => {
+    const tool = {
+      type: 'function',
+      name: 'look',
+      parameters: { type: 'object', properties: { at: { type: 'string' } } },
+    };
+    const body = {
+      input: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: [{ type: 'input_text', text: 'Look.' }] },
+        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":"a"}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'a cat' },
+        { role: 'user', content: [{ type: 'input_text', text: 'And there?' }] },
+      ],
+      tools: [tool],
+      max_output_tokens: 3077,
+      reasoning: { effort: 'low', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      store: false,
+      user: 'u',
+      stream_options: { include_usage: true },
+    };
+
+    for (const up of UPSTREAMS) {
+      it(`is answered in Chat Completions, for a ${up} upstream`, async () => {
+        gateway.upstream.forget();
+        const whole = await openai.chat.completions.create({ model: `${up}/m`, ...body } as never);
+        const { choices, usage } = whole as OpenAI.ChatCompletion;
+        assert.match(choices[0]?.message.content ?? '', /^Hello/);
+        assert.ok((usage?.prompt_tokens ?? 0) > 0);
+        const stream = await openai.chat.completions.create({ model: `${up}/m`, ...body, stream: true } as never);
+        let text = '';
+        for await (const chunk of stream as unknown as AsyncIterable<OpenAI.ChatCompletionChunk>) {
+          assert.equal(chunk.object, 'chat.completion.chunk');
+          text += chunk.choices[0]?.delta.content ?? '';
+        }
+        assert.match(text, /^Hello/);
+        const sent = JSON.stringify((await gateway.upstream.request(0)).body);
+        const calling = { ...body, input: [{ role: 'user', content: '[[scenario:tools]]' }] };
+        const called = await openai.chat.completions.create({ model: `${up}/m`, ...calling } as never);
+        assert.equal((called as OpenAI.ChatCompletion).choices[0]?.message.tool_calls?.[0]?.type, 'function');
+        for (const part of ['Be brief.', 'And there?', 'a cat', '3077', '"look"']) assert.ok(sent.includes(part), part);
+      });
+    }
+
+    it('is refused in the words of Chat Completions, if a field has no meaning here', async () => {
+      const answer = await gateway.post('/chat/completions', { model: 'chat/m', ...body, previous_response_id: 'r' });
+      const { error } = objectOrEmpty(await answer.json());
+      assert.equal(answer.status, 400);
+      assert.equal(objectOrEmpty(error).param, 'previous_response_id');
     });
   });
 

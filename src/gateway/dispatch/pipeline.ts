@@ -20,6 +20,7 @@ import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { bodyFormat } from './body-format.ts';
 import { type Access, admit, type Caller, identify, prepare, reserve, withinBudget } from './caller.ts';
 import { findMedia } from './estimate.ts';
 import { refuseOtherModels, withoutFallbacks } from './model-fields.ts';
@@ -360,7 +361,7 @@ export async function readJsonBody(deps: Pick<Models, 'settings'>, context: Requ
   context.readLabels(body.value);
   context.size = {
     bytes: body.bytes.length,
-    output: outputLimit(body.value, context.format),
+    output: outputLimit(body.value, bodyFormat(context.format, body.value)),
     media: findMedia(body.bytes, body.value),
     demands: readPriceDemands(body.bytes, body.value),
   };

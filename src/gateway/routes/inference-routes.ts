@@ -16,6 +16,7 @@ import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { withUniqueIds } from '../../wire/tools/answer-ids.ts';
+import { bodyFormat } from '../dispatch/body-format.ts';
 import { probableInput } from '../dispatch/estimate.ts';
 import type { Candidate } from '../dispatch/models.ts';
 import { configuredFallbacks, type Inference, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
@@ -42,22 +43,25 @@ export function inferenceRoutes(deps: Inference, kept: KeptItems): Route[] {
       format: format.name,
       read: async (context, caller) => {
         const received = await readJsonBody(deps, context);
-        const body = format.name === 'responses' ? resolveItems(deps, kept, caller, received) : received;
+        const sent = bodyFormat(format.name, received.value);
+        const body = sent === 'responses' ? resolveItems(deps, kept, caller, received) : received;
+        const client = sent === format.name ? format : { ...format, readRequest: FORMATS[sent].readRequest };
         return {
           model: () => requestedModel(deps, body.value, caller.organization),
-          check: () => checkBody(format.name, body.value),
+          check: () => checkBody(sent, body.value),
           stream: body.value.stream === true,
           repeatable: true,
           promptHead: () => promptHead(body.value, (name) => context.header(name)),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
           send: async (requested, byok, attempt) => {
             const candidate = { ...requested, model: await deps.listing.served(requested.model, whenLeft(context)) };
-            const same = candidate.model.endpoint.format === format.name && !usesOllamaChat(candidate.model);
+            const same =
+              client === format && candidate.model.endpoint.format === sent && !usesOllamaChat(candidate.model);
             const issuer = issuerOf(candidate.model, caller, byok);
             const keeper = itemKeeper(kept, caller, body.value);
             const request = same
               ? sameFormat(deps, context, candidate, body, byok, issuer)
-              : translated(deps, context, candidate, body.value, format, byok, issuer, keeper);
+              : translated(deps, context, candidate, body.value, client, byok, issuer, keeper);
             return relayBody(deps.dispatcher, context, { ...request, attempt });
           },
         };
