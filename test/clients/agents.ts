@@ -40,6 +40,9 @@ export const AGENTS: readonly Agent[] = [
   claudeCode('a thinking budget', 'claude-sonnet-4-5'),
   claudeCode('thinking turned off', 'claude-sonnet-4-5', { MAX_THINKING_TOKENS: '0' }),
   claudeCode('a model that it does not know', 'm'),
+  copilot('completions'),
+  copilot('responses'),
+  copilot('anthropic'),
   openCode('opencode', 'openai-compatible'),
   openCode('opencode', 'openai'),
   openCode('opencode', 'anthropic'),
@@ -97,6 +100,29 @@ function runCodex(workspace: Workspace, config: readonly string[], env: Readonly
   write(path.join(workspace.home, '.codex', 'config.toml'), config.join('\n'));
   const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK.prompt];
   return { file: inClient('codex', '.bin', 'codex'), args, env };
+}
+
+/** `copilot help providers`. */
+function copilot(wire: 'completions' | 'responses' | 'anthropic'): Agent {
+  const own = wire === 'anthropic';
+  return {
+    title: `Copilot CLI with ${wire}`,
+    toolbox: tools.copilot,
+    model: 'm',
+    programs: ({ url, model }) => [
+      {
+        file: inClient('copilot', '.bin', 'copilot'),
+        args: ['-p', TASK.prompt, '--allow-all-tools', '--no-auto-update'],
+        env: {
+          COPILOT_PROVIDER_TYPE: own ? 'anthropic' : 'openai',
+          COPILOT_PROVIDER_BASE_URL: own ? url : `${url}/v1`,
+          ...(own ? {} : { COPILOT_PROVIDER_WIRE_API: wire }),
+          COPILOT_PROVIDER_API_KEY: KEY,
+          COPILOT_MODEL: model,
+        },
+      },
+    ],
+  };
 }
 
 /** The program is in a package for the platform; the main package has a link that an install script would set. */

@@ -59,6 +59,13 @@ const SETUPS: Readonly<Record<string, Setup>> = {
       return [{ file: inClient('codex', '.bin', 'codex'), args, env: { SVC_KEY: KEY } }];
     },
   },
+  'Copilot CLI': {
+    toolbox: tools.copilot,
+    programs: (url) => {
+      const args = ['-p', TASK.prompt, '--allow-all-tools', '--no-auto-update'];
+      return [{ file: inClient('copilot', '.bin', 'copilot'), args, env: documentedVariables('Copilot CLI', at(url)) }];
+    },
+  },
   opencode: {
     toolbox: tools.opencode,
     programs: (url, { home }) => {

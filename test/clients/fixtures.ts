@@ -7,6 +7,8 @@ const FOLDER = path.join(import.meta.dirname, '..', 'gateway', 'clients', 'reque
 const LONGEST_TEXT = 200;
 const LONGEST_DESCRIPTION = 40;
 const MOST_PLAIN_TOOLS = 4;
+/** The gateway's mark of the provider that issued opaque reasoning. */
+const ISSUER = /svc\.by\.[0-9a-f]+\./g;
 /** Notes of a client for its model, about the machine and the session. */
 const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
 
@@ -59,7 +61,10 @@ function hasTools(body: JsonObject): boolean {
 }
 
 function withoutMachine(body: JsonObject, { work, home }: Workspace): JsonObject {
-  const text = JSON.stringify(body).replaceAll(work, '/workspace').replaceAll(home, '/home/user');
+  const text = JSON.stringify(body)
+    .replaceAll(ISSUER, '')
+    .replaceAll(work, '/workspace')
+    .replaceAll(home, '/home/user');
   const value: unknown = JSON.parse(text.replaceAll(path.dirname(work), '/workspaces'));
   return isObject(value) ? value : {};
 }

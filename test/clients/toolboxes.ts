@@ -39,6 +39,15 @@ export const claudeCode: MakeToolbox = (folder) => ({
   }),
 });
 
+export const copilot: MakeToolbox = (folder) => ({
+  read: (file) => ({ name: 'view', input: { path: path.join(folder, file) } }),
+  run: (command) => ({ name: 'bash', input: { command, description: 'Runs the command of the task' } }),
+  edit: (file, from, to) => ({
+    name: 'edit',
+    input: { path: path.join(folder, file), old_str: from, new_str: to },
+  }),
+});
+
 /** opencode, and Kilo, which has the same tools. */
 export const opencode: MakeToolbox = (folder) => ({
   read: (file) => ({ name: 'read', input: { filePath: path.join(folder, file) } }),
