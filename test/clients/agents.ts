@@ -43,6 +43,9 @@ export const AGENTS: readonly Agent[] = [
   copilot('completions'),
   copilot('responses'),
   copilot('anthropic'),
+  kimi('openai'),
+  kimi('openai_responses'),
+  kimi('anthropic'),
   openCode('opencode', 'openai-compatible'),
   openCode('opencode', 'openai'),
   openCode('opencode', 'anthropic'),
@@ -122,6 +125,23 @@ function copilot(wire: 'completions' | 'responses' | 'anthropic'): Agent {
         },
       },
     ],
+  };
+}
+
+/** Kimi Code, `~/.kimi-code/config.toml`. */
+function kimi(type: string): Agent {
+  return {
+    title: `Kimi Code with provider ${type}`,
+    toolbox: tools.kimi,
+    model: 'm',
+    programs: ({ url, model, workspace }) => {
+      const base = type === 'anthropic' ? url : `${url}/v1`;
+      const provider = ['[providers.svc]', `type = "${type}"`, `base_url = "${base}"`, `api_key = "${KEY}"`];
+      const served = ['[models.svc]', 'provider = "svc"', `model = "${model}"`, 'max_context_size = 128000'];
+      const config = ['default_model = "svc"', ...provider, ...served].join('\n');
+      write(path.join(workspace.home, '.kimi-code', 'config.toml'), config);
+      return [{ file: inClient('kimi', '.bin', 'kimi'), args: ['-p', TASK.prompt] }];
+    },
   };
 }
 

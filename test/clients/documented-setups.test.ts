@@ -66,6 +66,13 @@ const SETUPS: Readonly<Record<string, Setup>> = {
       return [{ file: inClient('copilot', '.bin', 'copilot'), args, env: documentedVariables('Copilot CLI', at(url)) }];
     },
   },
+  'Kimi Code': {
+    toolbox: tools.kimi,
+    programs: (url, { home }) => {
+      writeDocumented('Kimi Code', url, home, '.kimi-code', 'config.toml');
+      return [{ file: inClient('kimi', '.bin', 'kimi'), args: ['-p', TASK.prompt] }];
+    },
+  },
   opencode: {
     toolbox: tools.opencode,
     programs: (url, { home }) => {

@@ -28,6 +28,7 @@ const CLIENTS = {
   'claude-agent-sdk': ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4.6.7'],
   codex: ['@openai/codex@0.171.0'],
   copilot: ['@github/copilot@1.0.102'],
+  kimi: ['@moonshot-ai/kimi-code@2.1.0'],
   'claude-code': ['@anthropic-ai/claude-code@2.1.332'],
   opencode: ['opencode-ai@1.18.33'],
   kilo: ['@kilocode/cli@7.7.7'],

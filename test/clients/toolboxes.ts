@@ -48,6 +48,12 @@ export const copilot: MakeToolbox = (folder) => ({
   }),
 });
 
+export const kimi: MakeToolbox = () => ({
+  read: (file) => ({ name: 'Read', input: { path: file } }),
+  run: (command) => ({ name: 'Bash', input: { command } }),
+  edit: (file, from, to) => ({ name: 'Edit', input: { path: file, old_string: from, new_string: to } }),
+});
+
 /** opencode, and Kilo, which has the same tools. */
 export const opencode: MakeToolbox = (folder) => ({
   read: (file) => ({ name: 'read', input: { filePath: path.join(folder, file) } }),

@@ -22,7 +22,7 @@ const model = { tool_call: true, limit: { context: 262_144, output: 8_192 } };
 const MODEL = 'mistral/mistral-large-latest';
 const TEXT = 'Hello, wörld 👋.';
 /** Tools whose programs run with their documented setup in test/clients/documented-setups.test.ts. */
-const RUN_AS_PROGRAMS = ['Claude Code', 'Codex', 'Copilot CLI', 'opencode, Kilo', 'Continue', 'Cline'];
+const RUN_AS_PROGRAMS = ['Claude Code', 'Codex', 'Copilot CLI', 'Kimi Code', 'opencode, Kilo', 'Continue', 'Cline'];
 
 /** A request as a tool sends it with its documented setup. */
 interface ToolRequest {
