@@ -6,7 +6,7 @@ const CACHE = path.join(import.meta.dirname, '..', '..', '.cache', 'clients');
 
 /** The packages of each client with their versions. A new version is installed again. */
 const CLIENTS = {
-  openai: ['openai@7.57.0'],
+  openai: ['openai@7.59.0'],
   'anthropic-sdk': ['@anthropic-ai/sdk@1.14.0', 'zod@4.6.7'],
   'openai-agents': ['@openai/agents@0.20.0', 'zod@4.6.7'],
   'ai-sdk': [
@@ -25,7 +25,7 @@ const CLIENTS = {
     'zod@4.6.7',
   ],
   mistralai: ['@mistralai/mistralai@2.7.0'],
-  'claude-agent-sdk': ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4.6.7'],
+  'claude-agent-sdk': ['@anthropic-ai/claude-agent-sdk@0.3.332', 'zod@4.6.7'],
   codex: ['@openai/codex@0.171.0'],
   copilot: ['@github/copilot@1.0.102'],
   kimi: ['@moonshot-ai/kimi-code@2.1.0'],
