@@ -154,10 +154,10 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
     '--extensions-dir',
     extensionsDir,
     '--disable-telemetry',
+    '--disable-update-check',
     // As in `openWorkbench`: both ends are on this machine.
     '--vscode-option',
     'disable-websocket-compression',
-    '--disable-update-check',
     ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(options.testDriver === false ? [] : ['--vscode-option', 'enable-smoke-test-driver']),
     ...(options.reconnectionGraceSeconds === undefined

@@ -396,6 +396,13 @@ describe('next edits', () => {
       assert.equal(at(editor, '(order.id);\nsend(other.id);'), true);
     });
 
+    it('is not looked for in lines that are too long to be compared at each key', () => {
+      const editor = new NextEditHarness(`${'x'.repeat(30_000)}order.id`);
+      editor.change([{ start: { line: 0, character: 30_005 }, end: { line: 0, character: 30_008 }, text: '' }]);
+      editor.moveTo({ line: 0, character: 30_005 });
+      assert.equal(at(editor, '.id'), false);
+    });
+
     it('is not what was typed a moment before, nor what an undo removed', async () => {
       const editor = new NextEditHarness('send(order);');
       editor.moveTo({ line: 0, character: 10 });

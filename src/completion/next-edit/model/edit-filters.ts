@@ -3,6 +3,9 @@ import { minimalChange } from '../../../base/text-change.ts';
 import type { HistoryEdit } from '../edit-history.ts';
 import { splitLine } from '../line-tokens.ts';
 
+/** A search in a longer text can take quadratic time. What a user deletes by hand is shorter. */
+const MAX_SEARCHED = 20_000;
+
 /** True if nothing but white space changes. */
 export function isWhiteSpaceOnly({ before, after }: Hunk): boolean {
   return before.join('').replace(/\s/g, '') === after.join('').replace(/\s/g, '');
@@ -18,15 +21,21 @@ export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
     const near = hunk.from <= edit.line + edit.after.length && hunk.from + hunk.before.length >= edit.line;
     if (!near) return false;
     const own = core(edit.before, edit.after);
-    const restores = mine.inserted === '' || own.removed.includes(mine.inserted);
-    const deletes = mine.removed === '' || own.inserted.includes(mine.removed);
+    const restores = mine.inserted === '' || contains(own.removed, mine.inserted);
+    const deletes = mine.removed === '' || contains(own.inserted, mine.removed);
     return restores && deletes;
   });
 }
 
 /** Whether an edit removed a text. White space at its ends does not count. */
 export function removes({ before, after }: HistoryEdit, text: string): boolean {
-  return core(before, after).removed.includes(text.trim());
+  // Long lines would be compared at each key.
+  const length = before.reduce((sum, line) => sum + line.length, 0);
+  return length <= MAX_SEARCHED && contains(core(before, after).removed, text.trim());
+}
+
+function contains(text: string, part: string): boolean {
+  return text.length <= MAX_SEARCHED && text.includes(part);
 }
 
 /** The removed and inserted text, without the text that stays at both ends. */

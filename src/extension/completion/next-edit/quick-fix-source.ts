@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { defined } from '../../../base/json.ts';
+import { endOfText } from '../../../base/text-change.ts';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
-import { findDocument, pathInFolder, toPosition } from '../../document-view.ts';
+import { findDocument, pathInFolder, toChanges, toPosition } from '../../document-view.ts';
 
 /** A language server that loads a project can report errors late: 15 seconds were seen. Later, a fix is a surprise. */
 const LATE_MS = 30_000;
@@ -34,7 +35,11 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
         const known = this.#before.get(uri);
         if (contentChanges.length === 0 || (known !== undefined && known.found === undefined)) return;
         // One whose fix was offered goes with the next key of the line, and its error has to be found again.
-        const others = errorsOf(document).filter(({ range }) => !contentChanges.some((change) => isIn(change, range)));
+        const changed = toChanges(contentChanges).map(
+          ({ start, text }) => [start.line, endOfText(start, text).line] as const,
+        );
+        const isChanged = (line: number) => changed.some(([first, last]) => line >= first && line <= last);
+        const others = errorsOf(document).filter(({ range }) => !isChanged(range.start.line));
         this.#before.set(uri, { errors: new Set(others.map((error) => describe(document, error))) });
       }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#before.delete(uri.toString())),
@@ -76,10 +81,6 @@ function errorsOf({ uri, lineCount }: vscode.TextDocument): readonly vscode.Diag
   return vscode.languages
     .getDiagnostics(uri)
     .filter(({ severity, range }) => severity === vscode.DiagnosticSeverity.Error && range.start.line < lineCount);
-}
-
-function isIn({ range, text }: vscode.TextDocumentContentChangeEvent, { start }: vscode.Range): boolean {
-  return start.line >= range.start.line && start.line < range.start.line + text.split('\n').length;
 }
 
 /** The same before and after lines above were added. */
